@@ -18,12 +18,15 @@ export type ImageName = Branded<'image'>;
 /** Checks an id that came from outside. Throws `ID_INVALID`; nothing is trimmed or replaced. */
 export function parseId<T extends string>(value: unknown, what: string): T {
   if (typeof value !== 'string' || !ID_PATTERN.test(value)) {
-    throw kernelError('ID_INVALID', `${what} ${preview(value)} is not a valid id (expected ${ID_PATTERN.source})`, { what });
+    throw kernelError('ID_INVALID', `${what} ${preview(value)} is not a valid id (expected ${ID_PATTERN.source})`, {
+      what,
+    });
   }
   return value as T;
 }
 
-const preview = (value: unknown): string => JSON.stringify(typeof value === 'string' ? value.slice(0, 80) : typeof value);
+const preview = (value: unknown): string =>
+  JSON.stringify(typeof value === 'string' ? value.slice(0, 80) : typeof value);
 
 // No vowels, no look-alikes (0/o, 1/l): ids are read aloud and typed by hand.
 const ALPHABET = '23456789bcdfghjkmnpqrstvwxz';

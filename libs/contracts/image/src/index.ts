@@ -1,1 +1,24 @@
-export {};
+export { imageError } from './image.errors';
+export {
+  CHECK_OUTCOMES,
+  IMAGE_STATES,
+  ImageChanged,
+  imageEvents,
+  ImageList,
+  ImageLogRequest,
+  ImageLogView,
+  ImageOperationRequest,
+  imageOps,
+  ImageRequest,
+  ImageVersionRequest,
+  ImageVersionView,
+  ImageView,
+  RESOLVE_PURPOSES,
+  ResolvedImage,
+  ResolveImageRequest,
+  SealedFileView,
+  SmokeCheckView,
+  type CheckOutcome,
+  type ImageState,
+  type ResolvePurpose,
+} from './image.contract';

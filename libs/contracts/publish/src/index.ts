@@ -1,1 +1,21 @@
-export {};
+export { publishError } from './publish.errors';
+export {
+  CommitRequest,
+  CommitView,
+  ForgeCheckView,
+  HeldView,
+  MAX_LISTED_PATHS,
+  ProjectRequest,
+  ProjectView,
+  PUBLICATION_STATES,
+  PublicationChanged,
+  PublicationList,
+  PublicationRequest,
+  PublicationView,
+  publishEvents,
+  publishOps,
+  PublishRequest,
+  StagedView,
+  StageProjectRequest,
+  type PublicationState,
+} from './publish.contract';

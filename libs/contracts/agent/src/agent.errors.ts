@@ -1,0 +1,59 @@
+import { defineErrors } from '@inquest/kernel';
+
+/** What agent-service answers when it cannot do what was asked. */
+export const agentError = defineErrors({
+  SESSION_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'No session has that id.',
+    remediation: 'List the sessions with `vmctl logs`.',
+  },
+  SESSION_STATE_WRONG: {
+    fault: 'caller',
+    status: 409,
+    when: 'The session is not in a state in which this can be done, for example a verb on a closed session.',
+    remediation: 'Open a new session; the transcript of the old one stays readable with `vmctl log`.',
+  },
+  RUN_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'No run has that id.',
+    remediation: 'Use the runId that the submit answered.',
+  },
+  RUN_ACTIVE: {
+    fault: 'caller',
+    status: 409,
+    when: 'The session already has a run at work.',
+    remediation: 'Wait for it, or cancel it first.',
+  },
+  RUN_TURNS_EXHAUSTED: {
+    fault: 'guest',
+    status: 422,
+    when: 'The model used all the turns of the run without calling done.',
+    remediation: 'Read the transcript; raise the turn limit or ask for a smaller step.',
+  },
+  RUN_MODEL_FAILED: {
+    fault: 'infra',
+    status: 502,
+    when: 'The model endpoint could not be used to the end of the run.',
+    remediation: 'The message has its answer; check INQUEST_MODEL_URL, the model name and the key.',
+  },
+  RUN_INTERRUPTED: {
+    fault: 'infra',
+    status: 503,
+    when: 'The agent-service that worked on the run stopped before it was done.',
+    remediation: 'The transcript is kept up to that point; submit the run again.',
+  },
+  VERB_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'There is no verb of that name.',
+    remediation: 'The message lists the verbs there are.',
+  },
+  VERB_ARGUMENTS_INVALID: {
+    fault: 'caller',
+    status: 400,
+    when: 'The arguments of a verb do not have the shape that its table row gives.',
+    remediation: 'Correct the named arguments and call the verb again.',
+  },
+});

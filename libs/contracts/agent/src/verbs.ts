@@ -1,0 +1,120 @@
+import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
+import { IsGuestPath, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import type { DtoClass } from '@inquest/kernel';
+
+/** Where the guest sees the project's files. */
+export const PROJECT_PATH = '/mnt/project';
+
+export class PlanArguments {
+  /** What will be done, step by step, in the model's own words. */
+  @IsText(16 * 1024, 1) readonly plan!: string;
+}
+
+export class RunArguments {
+  /** A command line for the guest's /bin/sh. */
+  @IsText(64 * 1024, 1) readonly command!: string;
+  /** Working directory; the project when left out. */
+  @Nullable() @IsGuestPath() readonly cwd: string | null = null;
+  /** Killed after this long, with everything it started. */
+  @IsWhole(100, 600_000) readonly timeoutMs: number = 120_000;
+}
+
+export class ReadFileArguments {
+  @IsGuestPath() readonly path!: string;
+  @IsWhole(1, 256 * 1024) readonly maxBytes: number = 64 * 1024;
+}
+
+export class WriteFileArguments {
+  @IsGuestPath() readonly path!: string;
+  @IsString() @MaxLength(512 * 1024) readonly content!: string;
+  /** Octal, e.g. 755 for a program. */
+  @Nullable() @Matches(/^0?[0-7]{3}$/) readonly mode: string | null = null;
+}
+
+export class ListFilesArguments {
+  @IsGuestPath() readonly path: string = PROJECT_PATH;
+}
+
+export class CheckInternetArguments {}
+
+export class GitCommitArguments {
+  @IsText(16 * 1024, 1) readonly message!: string;
+  /** Paths relative to the project that must go in although they look like scratch. */
+  @IsArray()
+  @ArrayMaxSize(1000)
+  @IsString({ each: true })
+  @MaxLength(4096, { each: true })
+  readonly forceInclude: string[] = [];
+}
+
+export class ScreenshotArguments {}
+
+export class DoneArguments {
+  /** What was made and how it was checked, for the person who asked. */
+  @IsText(16 * 1024, 1) readonly summary!: string;
+}
+
+/** One action on a machine that a model or a person may ask for. */
+export interface VerbRow {
+  /** For the model: what it does, when to use it, what it answers. */
+  readonly description: string;
+  readonly arguments: DtoClass;
+  /** Changes the machine, so a plan must be recorded first. */
+  readonly changesMachine: boolean;
+}
+
+/** Every verb there is. The model's tool schema, the REST and MCP tools and vmctl are made from this table. */
+export const VERBS = {
+  plan: {
+    description:
+      'Record what you are going to do, before the first verb that changes the machine. Call it again whenever the plan changes.',
+    arguments: PlanArguments,
+    changesMachine: false,
+  },
+  run: {
+    description:
+      'Run a shell command in the machine and get its exit code and output. The project is at /mnt/project. Git commands that write are refused: use git_commit.',
+    arguments: RunArguments,
+    changesMachine: true,
+  },
+  read_file: {
+    description: 'Read a text file of the machine.',
+    arguments: ReadFileArguments,
+    changesMachine: false,
+  },
+  write_file: {
+    description: 'Write a text file in the machine, replacing it when it exists; missing directories are made.',
+    arguments: WriteFileArguments,
+    changesMachine: true,
+  },
+  list_files: {
+    description: 'List a directory of the machine.',
+    arguments: ListFilesArguments,
+    changesMachine: false,
+  },
+  screenshot: {
+    description: 'Take a picture of the screen, where the image has one.',
+    arguments: ScreenshotArguments,
+    changesMachine: false,
+  },
+  check_internet: {
+    description: 'Say what the machine can reach. It has no network card; ping can never work, whatever is allowed.',
+    arguments: CheckInternetArguments,
+    changesMachine: false,
+  },
+  git_commit: {
+    description:
+      'Commit the project as it stands in /mnt/project. The commit is made on the host, without scratch files; what was held back is reported.',
+    arguments: GitCommitArguments,
+    changesMachine: true,
+  },
+  done: {
+    description: 'Say that the request is fulfilled, with a summary for the person who asked. Ends the run.',
+    arguments: DoneArguments,
+    changesMachine: false,
+  },
+} as const satisfies Record<string, VerbRow>;
+
+export type VerbName = keyof typeof VERBS;
+export const VERB_NAMES = Object.keys(VERBS) as readonly VerbName[];
+export const isVerbName = (name: string): name is VerbName => Object.hasOwn(VERBS, name);

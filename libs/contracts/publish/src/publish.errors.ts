@@ -1,0 +1,35 @@
+import { defineErrors } from '@inquest/kernel';
+
+/** What publish-service answers when it cannot do what was asked. */
+export const publishError = defineErrors({
+  PROJECT_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'No project of that name exists on this platform.',
+    remediation: 'A session creates its project; name one that exists or open a session for it.',
+  },
+  PROJECT_BUSY: {
+    fault: 'caller',
+    status: 409,
+    when: 'Another commit or publication of the same project is at work.',
+    remediation: 'Try again when it is done.',
+  },
+  COMMIT_TREE_REFUSED: {
+    fault: 'guest',
+    status: 422,
+    when: 'The tree that came out of the guest cannot be taken: it is too large, or not a readable archive.',
+    remediation: 'The message names the limit or the entry; make the tree smaller inside the machine and commit again.',
+  },
+  PUBLICATION_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'No publication has that id.',
+    remediation: 'List them with `vmctl publish ls`.',
+  },
+  PUBLISH_NOTHING_COMMITTED: {
+    fault: 'caller',
+    status: 409,
+    when: 'The session has made no commit, so there is nothing to publish.',
+    remediation: 'Commit with the git_commit verb first.',
+  },
+});

@@ -1,0 +1,60 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { ID_PATTERN, type DtoClass } from '@inquest/kernel';
+
+/** Several property decorators as one, so that a DTO reads as a list of fields. */
+const all =
+  (...decorators: PropertyDecorator[]): PropertyDecorator =>
+  (target, key) => {
+    for (const decorate of decorators) decorate(target, key);
+  };
+
+/** An id as `kernel` defines it: safe as a file name, a subject token and an argument. */
+export const IsId = (): PropertyDecorator => all(IsString(), Matches(ID_PATTERN));
+
+/** The name of an image: also a directory name and a URL segment. */
+export const IsImageName = (): PropertyDecorator => all(IsString(), Matches(/^[a-z0-9][a-z0-9-]{0,31}$/));
+
+/** Text for people, bounded. */
+export const IsText = (maxLength: number, minLength = 0): PropertyDecorator =>
+  all(IsString(), Length(minLength, maxLength));
+
+/** An absolute path inside a guest. It never becomes a path on the host. */
+export const IsGuestPath = (): PropertyDecorator => all(IsString(), MaxLength(4096), Matches(/^\/[^\0]*$/));
+
+/** A whole number within bounds, both included. */
+export const IsWhole = (min: number, max: number): PropertyDecorator => all(IsInt(), Min(min), Max(max));
+
+/** Milliseconds since the Unix epoch. */
+export const IsTimeMs = (): PropertyDecorator => IsWhole(0, Number.MAX_SAFE_INTEGER);
+
+/** A list of nested objects of one class. */
+export const IsListOf = (make: () => DtoClass, maxItems: number): PropertyDecorator =>
+  all(
+    IsArray(),
+    ArrayMaxSize(maxItems),
+    ValidateNested({ each: true }),
+    Type(() => make()),
+  );
+
+/** One nested object of a class. */
+export const IsNested = (make: () => DtoClass): PropertyDecorator =>
+  all(
+    ValidateNested(),
+    Type(() => make()),
+  );
+
+/** Null or absent means "unset"; otherwise the other decorators of the property apply. */
+export const Nullable = IsOptional;

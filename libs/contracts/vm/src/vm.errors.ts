@@ -1,0 +1,72 @@
+import { defineErrors } from '@inquest/kernel';
+
+/** What vm-service answers when it cannot do what was asked. */
+export const vmError = defineErrors({
+  MACHINE_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'No machine of that id or name is known on this platform.',
+    remediation:
+      'List the machines with `vmctl ls --all`; a removed machine keeps its verdict under `vmctl verdict <id>`.',
+  },
+  MACHINE_NAME_TAKEN: {
+    fault: 'caller',
+    status: 409,
+    when: 'Another live machine has that name.',
+    remediation: 'Choose another name, or remove the other machine with `vmctl rm <name>`.',
+  },
+  MACHINE_STATE_WRONG: {
+    fault: 'caller',
+    status: 409,
+    when: 'The machine is not in a state in which the verb makes sense.',
+    remediation: 'See its state with `vmctl ls`; `vmctl reset <machine>` starts it afresh.',
+  },
+  MACHINE_INCARNATION_STALE: {
+    fault: 'caller',
+    status: 409,
+    when: 'The command was meant for an earlier incarnation; the machine was reset since.',
+    remediation: 'Read the machine again and decide anew whether the command still makes sense.',
+  },
+  MACHINE_BOOT_FAILED: {
+    fault: 'guest',
+    status: 422,
+    when: 'The guest did not answer before its boot deadline. The machine was torn down.',
+    remediation: 'Read the last console lines in the message; if they stop early, the image or its kernel is at fault.',
+  },
+  MACHINE_LOST: {
+    fault: 'guest',
+    status: 410,
+    when: 'The machine ended, or its agent went away, while the verb was at work.',
+    remediation: 'Read how it ended with `vmctl verdict <machine>`.',
+  },
+  MACHINE_CAPABILITY_MISSING: {
+    fault: 'caller',
+    status: 422,
+    when: 'The image or driver of this machine does not have what the verb needs, for example a screen.',
+    remediation: 'Start a machine on an image that has it; `vmctl image ls` says what each offers.',
+  },
+  MACHINE_START_REFUSED: {
+    fault: 'infra',
+    status: 503,
+    when: 'This node could not start the machine: the hypervisor refused, or the disk is full.',
+    remediation: 'The message has the reason; `vmctl doctor` checks the host.',
+  },
+  NODE_EXHAUSTED: {
+    fault: 'infra',
+    status: 503,
+    when: 'No node has the memory that the machine asks for.',
+    remediation: 'Ask for less memory, remove machines that are no longer needed, or add a node.',
+  },
+  NODE_UNAVAILABLE: {
+    fault: 'infra',
+    status: 503,
+    when: 'No node answered, or the node that owns the machine does not answer.',
+    remediation: 'Check with `vmctl status` that vm-service runs on that node.',
+  },
+  STREAM_TICKET_INVALID: {
+    fault: 'caller',
+    status: 403,
+    when: 'The signed address of a byte stream is wrong, used up or older than its time to live.',
+    remediation: 'Ask for a new one; tickets are valid for a minute.',
+  },
+});
