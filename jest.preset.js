@@ -20,6 +20,7 @@ const esmPackages = [
   'path-key',
   'pretty-ms',
   'strip-final-newline',
+  'unbash',
   'unicorn-magic',
   'yoctocolors',
 ];

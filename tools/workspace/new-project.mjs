@@ -25,7 +25,11 @@ const manifest = {
   type: 'commonjs',
   ...(isApp
     ? { main: './dist/main.js' }
-    : { main: './dist/index.js', types: './dist/index.d.ts', exports: { './package.json': './package.json', '.': entry } }),
+    : {
+        main: './dist/index.js',
+        types: './dist/index.d.ts',
+        exports: { './package.json': './package.json', '.': entry },
+      }),
   nx: { tags, targets: { build: {}, test: {}, lint: {} } },
 };
 const tsconfig = {

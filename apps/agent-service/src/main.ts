@@ -1,1 +1,11 @@
-export {};
+import { runService } from '@inquest/service';
+import { AgentServiceConfig } from './agent-service.config';
+import { AgentServiceModule } from './agent-service.module';
+
+void runService({
+  name: 'agent-service',
+  title: 'Inquest agent service',
+  version: '0.1.0',
+  Config: AgentServiceConfig,
+  module: (config) => AgentServiceModule.with(config),
+});

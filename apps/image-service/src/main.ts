@@ -1,1 +1,11 @@
-export {};
+import { runService } from '@inquest/service';
+import { ImageServiceConfig } from './image-service.config';
+import { ImageServiceModule } from './image-service.module';
+
+void runService({
+  name: 'image-service',
+  title: 'Inquest image service',
+  version: '0.1.0',
+  Config: ImageServiceConfig,
+  module: (config) => ImageServiceModule.with(config),
+});

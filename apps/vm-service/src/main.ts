@@ -1,1 +1,11 @@
-export {};
+import { runService } from '@inquest/service';
+import { VmServiceConfig } from './vm-service.config';
+import { VmServiceModule } from './vm-service.module';
+
+void runService({
+  name: 'vm-service',
+  title: 'Inquest VM service',
+  version: '0.1.0',
+  Config: VmServiceConfig,
+  module: (config) => VmServiceModule.with(config),
+});

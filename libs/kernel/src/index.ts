@@ -34,3 +34,5 @@ export { CleanupStack, type Release } from './cleanup';
 export { abortable, deadlineSignal, delay, withDeadline } from './deadline';
 export { event, operation, subjectFor, type DtoClass, type EventContract, type Operation } from './contract';
 export { HeadTailBuffer } from './head-tail-buffer';
+export { StateWaiters } from './state-waiters';
+export { KeyedQueue } from './keyed-queue';

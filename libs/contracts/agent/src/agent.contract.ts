@@ -111,8 +111,8 @@ export class InvokeVerbRequest extends SessionRequest {
   @IsObject() readonly arguments!: Record<string, unknown>;
 }
 
-/** `refused`: not done, the text says why and what to do instead. `failed`: done, and it did not work. */
-export const VERB_OUTCOMES = ['ok', 'refused', 'failed'] as const;
+/** `refused`: not done, the text says why and what to do instead. `failed`: done, and its own result is a failure. `error`: it could not be done. */
+export const VERB_OUTCOMES = ['ok', 'refused', 'failed', 'error'] as const;
 export type VerbOutcome = (typeof VERB_OUTCOMES)[number];
 
 export class VerbResult {

@@ -38,6 +38,12 @@ export const agentError = defineErrors({
     when: 'The model endpoint could not be used to the end of the run.',
     remediation: 'The message has its answer; check INQUEST_MODEL_URL, the model name and the key.',
   },
+  RUN_MACHINE_LOST: {
+    fault: 'guest',
+    status: 410,
+    when: 'The machine of the session ended while a run was at work.',
+    remediation: 'Read how it ended with `vmctl verdict <machine>`, then open a new session.',
+  },
   RUN_INTERRUPTED: {
     fault: 'infra',
     status: 503,

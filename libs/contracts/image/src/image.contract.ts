@@ -91,7 +91,8 @@ export class SealedFileView {
   @Matches(/^\d{1,20}$/) readonly inode!: string;
   @Matches(/^\d{1,20}$/) readonly mtimeNs!: string;
   @Matches(/^\d{1,20}$/) readonly ctimeNs!: string;
-  @IsWhole(0, 0o7777) readonly mode!: number;
+  /** Permission bits in octal, e.g. `0444`. */
+  @Matches(/^0[0-7]{3}$/) readonly mode!: string;
 }
 
 /** Everything a node needs to start a machine on a version. The node composes paths itself, from name and version. */

@@ -58,3 +58,6 @@ export const IsNested = (make: () => DtoClass): PropertyDecorator =>
 
 /** Null or absent means "unset"; otherwise the other decorators of the property apply. */
 export const Nullable = IsOptional;
+
+/** A request or view with its defaults filled in, for callers in code; what the other side receives is validated there. */
+export const dto = <T extends object>(Class: new () => T, values: Partial<T>): T => Object.assign(new Class(), values);

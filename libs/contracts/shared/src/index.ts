@@ -1,4 +1,4 @@
-export { IsGuestPath, IsId, IsImageName, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from './fields';
+export { dto, IsGuestPath, IsId, IsImageName, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from './fields';
 export {
   Empty,
   ErrorView,

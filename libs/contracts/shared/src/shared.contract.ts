@@ -55,6 +55,8 @@ export class OperationRequest {
   @IsId() readonly operationId!: string;
   /** Waits up to this long for the operation to end before it answers; 0 answers at once. */
   @IsWhole(0, 55_000) readonly waitMs: number = 0;
+  /** The step the caller knows of: a wait then also ends when another one begins. */
+  @Nullable() @IsText(512) readonly knownStep: string | null = null;
 }
 
 /** The person who asks; becomes the author of commits. */

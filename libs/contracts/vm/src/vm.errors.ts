@@ -51,6 +51,12 @@ export const vmError = defineErrors({
     when: 'This node could not start the machine: the hypervisor refused, or the disk is full.',
     remediation: 'The message has the reason; `vmctl doctor` checks the host.',
   },
+  GUEST_PATH_UNFIT: {
+    fault: 'caller',
+    status: 422,
+    when: 'The path in the guest is of a kind that the verb cannot work on, for example a directory to be read as text.',
+    remediation: 'List the directory above it to see what is there.',
+  },
   NODE_EXHAUSTED: {
     fault: 'infra',
     status: 503,

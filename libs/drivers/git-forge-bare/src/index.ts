@@ -1,1 +1,1 @@
-export {};
+export { BareGitForge } from './bare-git-forge';

@@ -1,1 +1,15 @@
-export {};
+export { linkError } from './errors';
+export { type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
+export { establishSerialMux, openSerialMuxLink } from './serial-mux-link';
+export { HybridVsockLink } from './hybrid-vsock-link';
+export { GuestAgentClient } from './client/guest-agent-client';
+export { ANSWER_DEADLINE_MS, type CallOptions } from './client/agent-connection';
+export {
+  type BoundedExec,
+  type BoundedOutput,
+  type GuestExec,
+  type OutputBounds,
+  type OutputChunk,
+} from './client/guest-exec';
+export { type GuestDownload } from './client/file-get';
+export { type FileTail } from './client/file-tail';

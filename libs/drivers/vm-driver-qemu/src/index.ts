@@ -1,1 +1,2 @@
-export {};
+export { QemuVmDriver } from './qemu-vm-driver';
+export type { QemuUser, QemuVmDriverOptions } from './qemu-options';

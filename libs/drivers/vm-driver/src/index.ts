@@ -1,1 +1,45 @@
-export {};
+export { vmDriverError } from './errors';
+export {
+  VM_DRIVER,
+  type DestroyedInstance,
+  type HostCheck,
+  type ReapedInstance,
+  type VmDriver,
+  type VmDriverCapabilities,
+} from './vm-driver';
+export type { VmEvent, VmExit, VmHandle, VmHandleCapabilities, VmRecording, VmStatus } from './vm-handle';
+export {
+  DISK_FORMATS,
+  type DiskFormat,
+  type VmBoot,
+  type VmDisk,
+  type VmLimits,
+  type VmListener,
+  type VmSpec,
+} from './vm-specification';
+export {
+  requireInput,
+  requireScreenshots,
+  requireTemplates,
+  supportsInput,
+  supportsScreenshots,
+  supportsTemplates,
+  type InputAction,
+  type InputHandle,
+  type ScreenshotHandle,
+  type TemplateDriver,
+  type VmCloneSpec,
+  type VmTemplate,
+} from './capabilities';
+export { checkInstanceDirectory, checkVmSpec } from './check-vm-spec';
+export {
+  INSTANCE_FILES,
+  INSTANCE_SOCKETS,
+  instanceFile,
+  overlayFile,
+  SOCKET_PATH_MAX_BYTES,
+  type InstanceFile,
+} from './instance-files';
+export { BoundedLog, RECENT_MAX_BYTES, type BoundedLogOptions } from './recording/bounded-log';
+export { EventLog, type EventLogOptions } from './recording/event-log';
+export { EvidenceRecorder, SERIAL_HEAD_BYTES, SERIAL_TAIL_BYTES } from './recording/evidence-recorder';

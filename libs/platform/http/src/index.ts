@@ -1,1 +1,11 @@
-export {};
+export { BearerGuard, bearerToken, Public } from './bearer.guard';
+export { DtoPipe } from './dto.pipe';
+export { httpError } from './errors';
+export { HTTP_OPTIONS, type HttpOptions } from './http-options';
+export { configureHttp, HttpModule } from './http.module';
+export { setupOpenApi, type OpenApiOptions } from './open-api';
+export { problemBody, ProblemFilter, sendProblem, type ProblemBody } from './problem.filter';
+export { sameSite } from './same-site';
+export { SignedUrl, SignedUrlGuard } from './signed-url.guard';
+export { traceRequest } from './trace.middleware';
+export { UrlSigner, type SignedRequest } from './url-signer';

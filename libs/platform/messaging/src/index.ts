@@ -1,1 +1,11 @@
-export {};
+export { messagingError } from './errors';
+export { EventBus, type ReceivedEvent, type SubscribeOptions } from './event-bus';
+export { encodeEvent, type EncodedEvent } from './event-codec';
+export { ensureStreams, EVENT_STREAM, MAX_EVENT_BYTES } from './event-stream';
+export { MESSAGING_OPTIONS, type MessagingOptions } from './messaging-options';
+export { MessagingModule, natsMicroserviceOptions, type MessagingAsyncOptions } from './messaging.module';
+export { NatsClient, type NatsSession } from './nats-client';
+export { RpcClient, type CallOptions, type GatherOptions } from './rpc-client';
+export { RpcHandler, type RpcHandlerOptions } from './rpc-handler';
+export { RpcObservers, type ObservedCall, type RpcObserver } from './rpc-observers';
+export { RpcServer } from './rpc-server';

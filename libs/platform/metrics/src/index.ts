@@ -1,1 +1,2 @@
-export {};
+export { Metrics } from './metrics';
+export { MetricsModule, type MetricsOptions } from './metrics.module';

@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { VmClient } from '@inquest/vm-client';
+import { ImagesController } from './images/images.controller';
+import { MachineStreamsController } from './machines/machine-streams.controller';
+import { MachinesController } from './machines/machines.controller';
+import { NodesController } from './nodes/nodes.controller';
+import { PublicationsController } from './publications/publications.controller';
+import { SessionEventsController } from './sessions/session-events.controller';
+import { SessionsController } from './sessions/sessions.controller';
+
+/** The one public edge: turns HTTP into contract calls. No rules, no tables. */
+@Module({
+  controllers: [
+    ImagesController,
+    MachinesController,
+    MachineStreamsController,
+    SessionsController,
+    SessionEventsController,
+    PublicationsController,
+    NodesController,
+  ],
+  providers: [VmClient],
+})
+export class GatewayModule {}

@@ -1,0 +1,58 @@
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsObject, IsString, Matches, MaxLength } from 'class-validator';
+import { IsGuestPath, IsId, IsImageName, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { CPUS, EXEC_REPLY_OUTPUT_BYTES, MACHINE_STATES, MEMORY_MIB, type MachineState } from '@inquest/contracts-vm';
+
+/** Body of `POST /v1/machines`. Less than the services know: nobody outside may boot an unproven version. */
+export class NewMachineBody {
+  @Nullable() @IsId() readonly requestId: string | null = null;
+  @IsImageName() readonly image!: string;
+  @Nullable() @IsWhole(1, 1_000_000) readonly version: number | null = null;
+  @Nullable() @IsId() readonly name: string | null = null;
+  @Nullable() @IsWhole(CPUS.min, CPUS.max) readonly cpus: number | null = null;
+  @Nullable() @IsWhole(MEMORY_MIB.min, MEMORY_MIB.max) readonly memoryMib: number | null = null;
+}
+
+/** A machine by id, or by the name of a live one. */
+export class MachineParams {
+  @IsId() readonly machine!: string;
+}
+
+export class ListMachinesQuery {
+  @IsBoolean() readonly all: boolean = false;
+  @IsWhole(1, 500) readonly limit: number = 100;
+}
+
+export class WaitMachineQuery {
+  @IsIn(MACHINE_STATES, { each: true }) @ArrayMaxSize(6) readonly state: MachineState[] = ['ready', 'ended'];
+  @IsWhole(0, 55_000) readonly waitMs: number = 0;
+}
+
+export class IncarnationBody {
+  /** The incarnation that is meant; null takes whichever it is in. */
+  @Nullable() @IsWhole(1, 1_000_000) readonly incarnation: number | null = null;
+}
+
+export class IncarnationQuery extends IncarnationBody {}
+
+export class ShutdownBody extends IncarnationBody {
+  @IsIn(['poweroff', 'reboot']) readonly mode: 'poweroff' | 'reboot' = 'poweroff';
+  @IsWhole(0, 55_000) readonly waitMs: number = 30_000;
+}
+
+/** A command, for the bounded answer and for the stream alike. */
+export class ExecBody extends IncarnationBody {
+  @IsText(128 * 1024, 1) readonly command!: string;
+  @Nullable() @IsGuestPath() readonly cwd: string | null = null;
+  @Nullable() @IsObject() readonly env: Record<string, string> | null = null;
+  @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
+  @Nullable() @IsWhole(1, 3_600_000) readonly timeoutMs: number | null = null;
+  @IsWhole(1024, EXEC_REPLY_OUTPUT_BYTES) readonly maxOutputBytes: number = 64 * 1024;
+}
+
+export class FilesQuery extends IncarnationBody {
+  @IsGuestPath() readonly path!: string;
+  @IsIn(['tar', 'file']) readonly archive: 'tar' | 'file' = 'tar';
+  @Nullable() @Matches(/^0?[0-7]{3}$/) readonly mode: string | null = null;
+  @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
+  @IsArray() @ArrayMaxSize(64) @IsString({ each: true }) @MaxLength(512, { each: true }) readonly exclude: string[] = [];
+}

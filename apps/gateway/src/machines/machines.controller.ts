@@ -1,0 +1,104 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { dto } from '@inquest/contracts-shared';
+import {
+  DestroyedView,
+  DestroyMachineRequest,
+  ExecRequest,
+  ExecView,
+  IncarnationRequest,
+  ListMachinesRequest,
+  MachineList,
+  MachineView,
+  ResetMachineRequest,
+  ScreenshotView,
+  ShutdownMachineRequest,
+  StartMachineRequest,
+  VerdictReport,
+  WaitMachineRequest,
+} from '@inquest/contracts-vm';
+import { VmClient } from '@inquest/vm-client';
+import {
+  ExecBody,
+  IncarnationBody,
+  IncarnationQuery,
+  ListMachinesQuery,
+  MachineParams,
+  NewMachineBody,
+  ShutdownBody,
+  WaitMachineQuery,
+} from './machine-requests';
+
+/** Who asked, in the evidence of a machine. */
+const BY = 'gateway';
+/** What the control plane may add to a command's own time limit before the call counts as lost. */
+const CALL_MARGIN_MS = 30_000;
+
+@Controller('v1/machines')
+export class MachinesController {
+  constructor(private readonly machines: VmClient) {}
+
+  @Get()
+  async list(@Query() { all, limit }: ListMachinesQuery): Promise<MachineList> {
+    return { items: await this.machines.list(dto(ListMachinesRequest, { includeEnded: all, limit })) };
+  }
+
+  /** Answers when the start was accepted; wait for `ready` at `/v1/machines/{machine}/wait`. */
+  @Post()
+  @HttpCode(202)
+  start(@Body() body: NewMachineBody): Promise<MachineView> {
+    return this.machines.start(dto(StartMachineRequest, { ...body }));
+  }
+
+  @Get(':machine')
+  show(@Param() { machine }: MachineParams): Promise<MachineView> {
+    return this.machines.find(machine);
+  }
+
+  @Get(':machine/wait')
+  async wait(@Param() { machine }: MachineParams, @Query() { state, waitMs }: WaitMachineQuery): Promise<MachineView> {
+    const { machineId } = await this.machines.find(machine);
+    return this.machines.wait(dto(WaitMachineRequest, { machineId, states: state, waitMs }));
+  }
+
+  @Get(':machine/verdict')
+  async verdict(@Param() { machine }: MachineParams, @Query() { incarnation }: IncarnationQuery): Promise<VerdictReport> {
+    const { machineId } = await this.machines.find(machine);
+    return this.machines.verdict(dto(IncarnationRequest, { machineId, incarnation }));
+  }
+
+  @Post(':machine/exec')
+  @HttpCode(200)
+  async exec(@Param() { machine }: MachineParams, @Body() body: ExecBody): Promise<ExecView> {
+    const { machineId } = await this.machines.find(machine);
+    const limit = body.timeoutMs === null ? {} : { timeoutMs: body.timeoutMs + CALL_MARGIN_MS };
+    return this.machines.exec(dto(ExecRequest, { ...body, machineId }), limit);
+  }
+
+  @Post(':machine/reset')
+  @HttpCode(202)
+  async reset(@Param() { machine }: MachineParams, @Body() { incarnation }: IncarnationBody): Promise<MachineView> {
+    const { machineId } = await this.machines.find(machine);
+    return this.machines.reset(dto(ResetMachineRequest, { machineId, incarnation, by: BY }));
+  }
+
+  @Post(':machine/shutdown')
+  @HttpCode(200)
+  async shutdown(@Param() { machine }: MachineParams, @Body() body: ShutdownBody): Promise<MachineView> {
+    const { machineId } = await this.machines.find(machine);
+    return this.machines.shutdown(dto(ShutdownMachineRequest, { ...body, machineId, by: BY }));
+  }
+
+  @Post(':machine/screenshot')
+  @HttpCode(200)
+  async screenshot(@Param() { machine }: MachineParams): Promise<ScreenshotView> {
+    const { machineId } = await this.machines.find(machine);
+    return this.machines.screenshot(dto(IncarnationRequest, { machineId }));
+  }
+
+  /** Ends and removes it in whatever state; the answer is what was observed. */
+  @Delete(':machine')
+  async destroy(@Param() { machine }: MachineParams): Promise<DestroyedView> {
+    const { machineId } = await this.machines.find(machine);
+    return this.machines.destroy(dto(DestroyMachineRequest, { machineId, by: BY }));
+  }
+}

@@ -1,0 +1,43 @@
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import {
+  ForgeCheckView,
+  ProjectRequest,
+  ProjectView,
+  PublicationList,
+  PublicationRequest,
+  PublicationView,
+  publishOps,
+} from '@inquest/contracts-publish';
+import { PageRequest } from '@inquest/contracts-shared';
+import { RpcClient } from '@inquest/messaging';
+
+@Controller('v1')
+export class PublicationsController {
+  constructor(private readonly rpc: RpcClient) {}
+
+  @Get('publications')
+  list(@Query() page: PageRequest): Promise<PublicationList> {
+    return this.rpc.call(publishOps.list, page);
+  }
+
+  @Get('publications/:publicationId')
+  show(@Param() request: PublicationRequest): Promise<PublicationView> {
+    return this.rpc.call(publishOps.show, request);
+  }
+
+  @Post('publications/:publicationId/retry')
+  @HttpCode(200)
+  retry(@Param() request: PublicationRequest): Promise<PublicationView> {
+    return this.rpc.call(publishOps.retry, request);
+  }
+
+  @Get('projects/:project')
+  project(@Param() request: ProjectRequest): Promise<ProjectView> {
+    return this.rpc.call(publishOps.showProject, request);
+  }
+
+  @Get('forge')
+  forge(): Promise<ForgeCheckView> {
+    return this.rpc.call(publishOps.checkForge, {});
+  }
+}

@@ -1,0 +1,198 @@
+package ops
+
+import (
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+const (
+	shellPath   = "/bin/sh"
+	defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+)
+
+type execRequest struct {
+	Argv      []string          `json:"argv"`
+	Shell     *string           `json:"shell"`
+	Cwd       string            `json:"cwd"`
+	Env       map[string]string `json:"env"`
+	User      string            `json:"user"`
+	TimeoutMs int64             `json:"timeoutMs"`
+	Stdin     bool              `json:"stdin"`
+	Detach    bool              `json:"detach"`
+}
+
+// command is a request that was found to be runnable, as far as that can be known before it runs.
+type command struct {
+	path    string
+	argv    []string
+	env     []string
+	dir     string
+	account *account
+	// timeout is 0 for none.
+	timeout time.Duration
+	stdin   bool
+	detach  bool
+}
+
+// prepare checks a request and resolves its user, directory and program. Nothing has been run when it fails.
+func (r *execRequest) prepare() (*command, error) {
+	argv, err := r.arguments()
+	if err != nil {
+		return nil, err
+	}
+	if r.TimeoutMs < 0 {
+		return nil, failf(codeRequestInvalid, "timeoutMs must not be negative")
+	}
+	account, err := lookupAccount(r.User)
+	if err != nil {
+		return nil, err
+	}
+	env, err := r.environment(account)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := r.directory(account)
+	if err != nil {
+		return nil, err
+	}
+	path, err := resolveProgram(argv[0], dir, env["PATH"])
+	if err != nil {
+		return nil, err
+	}
+	return &command{
+		path:    path,
+		argv:    argv,
+		env:     flatten(env),
+		dir:     dir,
+		account: account,
+		timeout: time.Duration(r.TimeoutMs) * time.Millisecond,
+		stdin:   r.Stdin,
+		detach:  r.Detach,
+	}, nil
+}
+
+func (r *execRequest) arguments() ([]string, error) {
+	if (r.Shell != nil) == (r.Argv != nil) {
+		return nil, failf(codeArgumentInvalid, "exactly one of argv and shell must be given")
+	}
+	argv := r.Argv
+	if r.Shell != nil {
+		argv = []string{shellPath, "-c", *r.Shell}
+	}
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, failf(codeArgumentInvalid, "argv must name a program")
+	}
+	for index, argument := range argv {
+		if strings.IndexByte(argument, 0) >= 0 {
+			return nil, failf(codeArgumentInvalid, "the argument %d contains a NUL byte", index)
+		}
+	}
+	return argv, nil
+}
+
+// environment is the agent's defaults under the request's own entries. Messages name an entry, never its value, which may be
+// a credential.
+func (r *execRequest) environment(account *account) (map[string]string, error) {
+	env := map[string]string{
+		"PATH":      defaultPath,
+		"HOME":      account.home,
+		"USER":      account.name,
+		"LANG":      "C.UTF-8",
+		"PAGER":     "cat",
+		"GIT_PAGER": "cat",
+		"TERM":      "dumb",
+	}
+	for name, value := range r.Env {
+		switch {
+		case name == "":
+			return nil, failf(codeEnvInvalid, "a variable has an empty name")
+		case strings.ContainsAny(name, "=\x00"):
+			return nil, failf(codeEnvInvalid, "the name %.64q contains = or NUL", name)
+		case strings.IndexByte(value, 0) >= 0:
+			return nil, failf(codeEnvInvalid, "the value of %.64q contains NUL", name)
+		}
+		env[name] = value
+	}
+	return env, nil
+}
+
+func flatten(env map[string]string) []string {
+	entries := make([]string, 0, len(env))
+	for name, value := range env {
+		entries = append(entries, name+"="+value)
+	}
+	sort.Strings(entries)
+	return entries
+}
+
+// directory is the one asked for, else the home of the user where that exists, else the root.
+func (r *execRequest) directory(account *account) (string, error) {
+	if r.Cwd == "" {
+		if isDirectory(account.home) {
+			return account.home, nil
+		}
+		return "/", nil
+	}
+	if err := checkPath(r.Cwd); err != nil {
+		return "", err
+	}
+	if !isDirectory(r.Cwd) {
+		return "", failf(codeCwdMissing, "the working directory %s does not exist or is no directory", r.Cwd)
+	}
+	return r.Cwd, nil
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// resolveProgram finds a program as a shell does: a name with a slash is a path from dir, any other is looked for in the
+// directories of searchPath.
+func resolveProgram(name, dir, searchPath string) (string, error) {
+	if strings.Contains(name, "/") {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		return path, checkProgram(path)
+	}
+	var denied error
+	for _, directory := range filepath.SplitList(searchPath) {
+		if !filepath.IsAbs(directory) {
+			directory = filepath.Join(dir, directory)
+		}
+		path := filepath.Join(directory, name)
+		err := checkProgram(path)
+		if err == nil {
+			return path, nil
+		}
+		if failed, ok := err.(*failure); ok && failed.Code == codeExecPermission && denied == nil {
+			denied = err
+		}
+	}
+	if denied != nil {
+		return "", denied
+	}
+	return "", failf(codeExecNotFound, "the program %.256q is not in PATH", name)
+}
+
+func checkProgram(path string) error {
+	const anyExecuteBit = 0o111
+	info, err := os.Stat(path)
+	switch {
+	case err != nil && pathCode(err) == codePathPermission:
+		return failf(codeExecPermission, "%s: %s", path, systemText(err))
+	case err != nil:
+		return failf(codeExecNotFound, "%s: %s", path, systemText(err))
+	case !info.Mode().IsRegular():
+		return failf(codeExecPermission, "%s is no regular file", path)
+	case info.Mode().Perm()&anyExecuteBit == 0:
+		return failf(codeExecPermission, "%s is not executable", path)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,68 @@
+// Package vsock accepts streams from the host over AF_VSOCK, where the machine has such a device.
+package vsock
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// backlog is the number of streams that may wait to be accepted.
+const backlog = 256
+
+// Listen accepts streams on port of any of the guest's context ids and gives each to handler, in a goroutine of its own; the
+// stream is closed when the handler returns. It returns only with an error: at once when the kernel has no AF_VSOCK.
+func Listen(port uint32, handler func(stream *os.File)) error {
+	listener, err := bind(port)
+	if err != nil {
+		return fmt.Errorf("listen on vsock port %d: %w", port, err)
+	}
+	defer listener.Close()
+	for {
+		stream, err := accept(listener)
+		if err != nil {
+			return fmt.Errorf("accept on vsock port %d: %w", port, err)
+		}
+		go func() {
+			defer stream.Close()
+			handler(stream)
+		}()
+	}
+}
+
+func bind(port uint32) (*os.File, error) {
+	fd, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Bind(fd, &unix.SockaddrVM{CID: unix.VMADDR_CID_ANY, Port: port}); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	if err := unix.Listen(fd, backlog); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "vsock-listener"), nil
+}
+
+func accept(listener *os.File) (*os.File, error) {
+	raw, err := listener.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	stream := -1
+	var acceptErr error
+	err = raw.Read(func(fd uintptr) bool {
+		stream, _, acceptErr = unix.Accept4(int(fd), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+		return acceptErr != unix.EAGAIN && acceptErr != unix.EINTR && acceptErr != unix.ECONNABORTED
+	})
+	if err != nil {
+		return nil, err
+	}
+	if acceptErr != nil {
+		return nil, acceptErr
+	}
+	return os.NewFile(uintptr(stream), "vsock-stream"), nil
+}

@@ -1,0 +1,42 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { HeldView, PublicationState } from '@inquest/contracts-publish';
+import type { ErrorView } from '@inquest/contracts-shared';
+
+@Entity({ name: 'publication' })
+// The same commit of a session is published once, however often it is asked for.
+@Index('UQ_publication_commit', ['sessionId', 'commit'], { unique: true })
+@Index('IDX_publication_created', ['createdAt', 'publicationId'])
+export class PublicationEntity {
+  @PrimaryColumn({ name: 'publication_id', type: 'varchar', length: 64, primaryKeyConstraintName: 'PK_publication' })
+  publicationId!: string;
+  @Column({ name: 'session_id', type: 'varchar', length: 64 })
+  sessionId!: string;
+  @Column({ type: 'varchar', length: 64 })
+  project!: string;
+  @Column({ type: 'varchar', length: 16 })
+  state!: PublicationState;
+  @Column({ type: 'varchar', length: 32 })
+  forge!: string;
+  @Column({ type: 'varchar', length: 256 })
+  branch!: string;
+  @Column({ type: 'varchar', length: 40 })
+  commit!: string;
+  @Column({ type: 'text', nullable: true })
+  url!: string | null;
+  @Column({ name: 'is_verified', type: 'boolean' })
+  isVerified!: boolean;
+  @Column({ type: 'text' })
+  message!: string;
+  @Column({ type: 'jsonb', nullable: true })
+  error!: ErrorView | null;
+  @Column({ type: 'int' })
+  attempts!: number;
+  @Column({ name: 'held_count', type: 'int' })
+  heldCount!: number;
+  @Column({ type: 'jsonb' })
+  held!: HeldView[];
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+  @Column({ name: 'published_at', type: 'timestamptz', precision: 3, nullable: true })
+  publishedAt!: Date | null;
+}

@@ -1,0 +1,38 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { outboxMigration, PersistenceModule } from '@inquest/persistence';
+import { VmClient } from '@inquest/vm-client';
+import { CommitEntity } from './commits/commit.entity';
+import { CommitsService } from './commits/commits.service';
+import { GuestTransfer } from './commits/guest-transfer';
+import { SessionBaseEntity } from './commits/session-base.entity';
+import { ForgeModule } from './forge.module';
+import { ProjectsCommitsPublications1700000000001 } from './migrations/1700000000001-projects-commits-publications';
+import { ProjectEntity } from './projects/project.entity';
+import { ProjectsService } from './projects/projects.service';
+import { PublicationEntity } from './publications/publication.entity';
+import { PublicationsService } from './publications/publications.service';
+import type { PublishServiceConfig } from './publish-service.config';
+import { PublishController, PublishRpcController } from './publish.controller';
+
+const SCHEMA = 'publish';
+
+/** Host-side git: commit with the scratch filter, push to the forge. */
+@Module({})
+export class PublishServiceModule {
+  static with(config: PublishServiceConfig): DynamicModule {
+    return {
+      module: PublishServiceModule,
+      imports: [
+        PersistenceModule.forRoot({
+          schema: SCHEMA,
+          databaseUrl: config.databaseUrl,
+          entities: [ProjectEntity, SessionBaseEntity, CommitEntity, PublicationEntity],
+          migrations: [outboxMigration(SCHEMA), ProjectsCommitsPublications1700000000001],
+        }),
+        ForgeModule.with(config),
+      ],
+      controllers: [PublishRpcController, PublishController],
+      providers: [VmClient, ProjectsService, GuestTransfer, CommitsService, PublicationsService],
+    };
+  }
+}

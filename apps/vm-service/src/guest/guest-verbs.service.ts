@@ -1,0 +1,159 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import {
+  vmError,
+  type ExecOutputView,
+  type ExecRequest,
+  type ExecView,
+  type IncarnationRequest,
+  type ListFilesRequest,
+  type ListFilesView,
+  type ReadFileRequest,
+  type ReadFileView,
+  type ScreenshotView,
+  type WriteFileRequest,
+  type WriteFileView,
+} from '@inquest/contracts-vm';
+import type { BoundedOutput } from '@inquest/guest-link';
+import { requireScreenshots } from '@inquest/vm-driver';
+import { hasCode, isDomainError } from '@inquest/kernel';
+import { LiveMachines } from './live-machines';
+import type { LiveMachine } from '../machines/live-machine';
+
+/** A small transfer to or from a guest that may be emulated and busy. */
+const TRANSFER_TIMEOUT_MS = 25_000;
+const SCREENSHOT_TIMEOUT_MS = 8_000;
+/** A command without a limit of its own still ends with its caller; this bounds what is forgotten. */
+const LONGEST_EXEC_MS = 3_600_000;
+
+/** Verbs on a guest whose results fit into a reply. */
+@Injectable()
+export class GuestVerbsService {
+  constructor(private readonly machines: LiveMachines) {}
+
+  /** A command to its end. Throws `EXEC_*` when it could not be run, `MACHINE_LOST` when the machine went with it. */
+  exec(request: ExecRequest): Promise<ExecView> {
+    return this.with(request, async ({ agent }) => {
+      const half = Math.floor(request.maxOutputBytes / 2);
+      const result = await agent.execBounded(
+        { shell: request.command },
+        {
+          ...execOptions(request),
+          signal: AbortSignal.timeout(LONGEST_EXEC_MS),
+          bounds: { headBytes: half, tailBytes: half },
+        },
+      );
+      return {
+        exitCode: result.code,
+        signal: result.signal,
+        timedOut: result.timedOut,
+        durationMs: result.durationMs,
+        stdout: outputView(result.stdout),
+        stderr: outputView(result.stderr),
+      };
+    });
+  }
+
+  readFile(request: ReadFileRequest): Promise<ReadFileView> {
+    return this.with(request, async ({ agent }) => {
+      const signal = AbortSignal.timeout(TRANSFER_TIMEOUT_MS);
+      const { kind, size } = await agent.stat(request.path, { signal });
+      if (kind !== 'file') throw vmError('GUEST_PATH_UNFIT', `${request.path} is no regular file but a ${kind}`, { path: request.path });
+      const download = await agent.get({ path: request.path, kind: 'file' }, { signal, maxBytes: Number.MAX_SAFE_INTEGER });
+      const kept = await firstBytes(download.content, request.maxBytes);
+      const { text, isLossy } = decode(kept);
+      return { text, isLossy, sizeBytes: size, isTruncated: size > kept.length };
+    });
+  }
+
+  writeFile(request: WriteFileRequest): Promise<WriteFileView> {
+    return this.with(request, async ({ agent }) => {
+      const content = Buffer.from(request.text);
+      const target = { dest: request.path, kind: 'file' as const, ...present({ mode: request.mode, user: request.user }) };
+      await agent.put(target, Readable.from([content]), { signal: AbortSignal.timeout(TRANSFER_TIMEOUT_MS) });
+      return { sizeBytes: content.length };
+    });
+  }
+
+  listFiles(request: ListFilesRequest): Promise<ListFilesView> {
+    return this.with(request, async ({ agent }) => {
+      const signal = AbortSignal.timeout(TRANSFER_TIMEOUT_MS);
+      const { entries, truncated } = await agent.list({ path: request.path, limit: request.limit }, { signal });
+      return {
+        isTruncated: truncated,
+        entries: entries.map(({ name, kind, size, mode, mtimeMs }) => ({
+          name,
+          kind,
+          sizeBytes: size,
+          mode,
+          modifiedAtMs: Math.max(0, Math.round(mtimeMs)),
+        })),
+      };
+    });
+  }
+
+  screenshot(request: IncarnationRequest): Promise<ScreenshotView> {
+    return this.with(request, async ({ machineId, handle }) => {
+      const png = await screenshotOf(handle);
+      return { machineId, png: Buffer.from(png).toString('base64') };
+    });
+  }
+
+  private async with<T>(request: IncarnationRequest, work: (machine: LiveMachine) => Promise<T>): Promise<T> {
+    const machine = await this.machines.require(request);
+    try {
+      return await work(machine);
+    } catch (e) {
+      throw await this.machines.explain(machine, e);
+    }
+  }
+}
+
+async function screenshotOf(handle: LiveMachine['handle']): Promise<Uint8Array> {
+  try {
+    return await requireScreenshots(handle).screenshot(AbortSignal.timeout(SCREENSHOT_TIMEOUT_MS));
+  } catch (e) {
+    if (!hasCode(e, 'VM_CAPABILITY_MISSING') || !isDomainError(e)) throw e;
+    throw vmError('MACHINE_CAPABILITY_MISSING', e.message, e.details, e);
+  }
+}
+
+/** The options of an exec that were given; the agent's defaults are for the others. */
+export const execOptions = (request: Pick<ExecRequest, 'cwd' | 'env' | 'user' | 'timeoutMs'>) =>
+  present({ cwd: request.cwd, env: request.env, user: request.user, timeoutMs: request.timeoutMs });
+
+/** Without the properties that are null: absent means the default on the guest's wire. */
+export function present<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
+
+async function firstBytes(content: Readable, maxBytes: number): Promise<Buffer> {
+  const kept: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of content as AsyncIterable<Uint8Array>) {
+    kept.push(Buffer.from(chunk.subarray(0, maxBytes - size)));
+    size += chunk.length;
+    if (size >= maxBytes) break; // leaving the loop destroys the stream, which ends the get in the guest
+  }
+  return Buffer.concat(kept);
+}
+
+function outputView({ head, tail, totalBytes }: BoundedOutput): ExecOutputView {
+  const droppedBytes = totalBytes - head.length - tail.length;
+  const [first, last] = [decode(head), decode(tail)];
+  const whole = droppedBytes === 0 ? decode(Buffer.concat([head, tail])) : null;
+  return {
+    text: whole?.text ?? `${first.text}\n[${droppedBytes} bytes left out]\n${last.text}`,
+    isLossy: whole?.isLossy ?? (first.isLossy || last.isLossy),
+    totalBytes,
+    droppedBytes,
+  };
+}
+
+function decode(bytes: Uint8Array): { readonly text: string; readonly isLossy: boolean } {
+  const text = new TextDecoder().decode(bytes);
+  return { text, isLossy: text.includes('\uFFFD') };
+}
+

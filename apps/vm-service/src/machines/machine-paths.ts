@@ -1,0 +1,31 @@
+import path from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { parseId, type MachineId } from '@inquest/kernel';
+import { VmServiceConfig } from '../vm-service.config';
+
+/** Where the files of machines are. The only place where a machine id becomes a path. */
+@Injectable()
+export class MachinePaths {
+  constructor(private readonly config: VmServiceConfig) {}
+
+  /** Direct children of it are instances of the driver; gone when the machine is removed. */
+  get instancesRoot(): string {
+    return path.join(this.config.home, 'machines');
+  }
+
+  /** One incarnation's instance: a new name each time, because image locks are per inode. */
+  instance(machine: MachineId, incarnation: number): string {
+    return path.join(this.instancesRoot, `${checked(machine)}.${incarnation}`);
+  }
+
+  /** The evidence bundle of one incarnation. Outlives the machine. */
+  evidence(machine: MachineId, incarnation: number): string {
+    return path.join(this.config.home, 'evidence', checked(machine), String(incarnation));
+  }
+
+  get imagesRoot(): string {
+    return path.join(this.config.home, 'images');
+  }
+}
+
+const checked = (machine: MachineId): string => parseId<MachineId>(machine, 'machine');

@@ -1,0 +1,30 @@
+import { IsInt, IsOptional, IsUrl, Max, Min } from 'class-validator';
+import { Env, ServiceConfig } from '@inquest/config';
+
+/** What vm-service reads from its environment, besides what every service reads. */
+export class VmServiceConfig extends ServiceConfig {
+  @Env('INQUEST_BOOT_TIMEOUT_MS', {
+    description: 'How long a guest may take from its first instruction to the first answer of its agent',
+    default: '120000',
+  })
+  @IsInt()
+  @Min(1000)
+  @Max(3_600_000)
+  readonly bootTimeoutMs!: number;
+
+  @Env('INQUEST_MEMORY_RESERVE_MIB', {
+    description: 'Host memory that is never given to machines, MiB',
+    default: '512',
+  })
+  @IsInt()
+  @Min(0)
+  @Max(1_048_576)
+  readonly memoryReserveMib!: number;
+
+  @Env('INQUEST_ADVERTISED_URL', {
+    description: 'Base URL under which other services reach the byte streams of this node; its own address when unset',
+  })
+  @IsOptional()
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'], require_protocol: true })
+  readonly advertisedUrl?: string;
+}

@@ -1,0 +1,84 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { SessionView, VerbResult } from '@inquest/contracts-agent';
+import type { CliContext, ContextOf } from '../context';
+import { cliError } from '../errors';
+import { EXIT } from '../exit-codes';
+import { printable } from '@inquest/transcript';
+import { awaitSession, describeSession } from '../run/await-session';
+import { verdictText } from '../output/verdict-text';
+
+/** `open|ready|plan|verb|shot|close`: a session driven by hand, the machinery without a model. */
+export function addSessionCommands(program: CommandUnknownOpts, context: ContextOf): void {
+  program
+    .command('open')
+    .argument('<project>', 'host-side repository; made when it does not exist')
+    .option('--image <image>', 'base system', 'tiny')
+    .description('open a session to be driven by hand')
+    .action((project, { image }) => open(context(), project, image));
+  program
+    .command('ready')
+    .argument('<session>')
+    .description('wait until the machine of a session is ready')
+    .action((session) => ready(context(), session));
+  program
+    .command('plan')
+    .argument('<session>')
+    .argument('<text...>')
+    .description('record the plan; verbs that change the machine are refused before')
+    .action((session, text) => invoke(context(), session, 'plan', { plan: text.join(' ') }));
+  program
+    .command('verb')
+    .argument('<session>')
+    .argument('<verb>', 'run, read_file, write_file, list_files, check_internet, git_commit, ...')
+    .argument('[arguments]', 'as JSON', '{}')
+    .description('do one verb by hand, exactly as a model would')
+    .action((session, verb, args) => invoke(context(), session, verb, parseArguments(args)));
+  program
+    .command('shot')
+    .argument('<session>')
+    .description('take a screenshot, where the image has a screen')
+    .action((session) => invoke(context(), session, 'screenshot', {}));
+  program
+    .command('close')
+    .argument('<session>')
+    .option('--no-publish', 'keep the commits on the host only')
+    .description('power off, draw the verdict, publish, close')
+    .action((session, { publish }) => close(context(), session, publish));
+}
+
+async function open({ gateway, printer }: CliContext, project: string, image: string): Promise<void> {
+  const session = await gateway.call(SessionView, 'POST', '/v1/sessions', { body: { project, image, mode: 'hand' } });
+  printer.result(session, () => `${session.sessionId}\n  next: vmctl ready ${session.sessionId}`);
+}
+
+async function ready(context: CliContext, sessionId: string): Promise<void> {
+  const session = await awaitSession(context, sessionId, ['ready', 'closed', 'failed']);
+  context.printer.result(session, () => describeSession(session));
+  if (session.state !== 'ready') context.exit(EXIT.failed);
+}
+
+async function invoke({ gateway, printer, exit }: CliContext, session: string, verb: string, args: object): Promise<void> {
+  const path = `/v1/sessions/${encodeURIComponent(session)}/verbs/${encodeURIComponent(verb)}`;
+  const result = await gateway.call(VerbResult, 'POST', path, { body: { arguments: args }, timeoutMs: 700_000 });
+  printer.result(result, () => (result.outcome === 'ok' ? printable(result.text) : `${result.outcome}: ${printable(result.text)}`));
+  if (result.outcome !== 'ok') exit(EXIT.failed);
+}
+
+async function close(context: CliContext, sessionId: string, publish: boolean): Promise<void> {
+  const path = `/v1/sessions/${encodeURIComponent(sessionId)}/close`;
+  await context.gateway.call(SessionView, 'POST', path, { body: { publish } });
+  const session = await awaitSession(context, sessionId, ['closed', 'failed']);
+  context.printer.result(session, () =>
+    [describeSession(session), ...(session.verdict === null ? [] : [verdictText(session.verdict)])].join('\n'),
+  );
+}
+
+function parseArguments(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Refused below, like JSON that is not an object.
+  }
+  throw cliError('CLI_USAGE_INVALID', 'the arguments of a verb must be one JSON object, e.g. \'{"command": "ls"}\'');
+}

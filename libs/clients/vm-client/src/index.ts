@@ -1,0 +1,2 @@
+export { chooseNode } from './choose-node';
+export { VmClient } from './vm-client';

@@ -1,0 +1,119 @@
+import type { Command, CompoundList, HereDoc, Redirection, Script, SyntaxNode, Word } from 'unbash';
+
+import { derivedField, type Field } from './arguments';
+
+/** The part of the word expander that this file needs; the expander itself asks for the output of substitutions. */
+export interface CommandExpansion {
+  expandCommand(words: Command['args']): readonly (readonly Field[])[];
+  expandWord(word: Word): readonly (readonly Field[])[];
+}
+
+// The only escapes of printf(1) that matter for the structure of a script.
+const PRINTF_ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\\': '\\', '"': '"' };
+
+const isStdin = (redirect: Redirection): boolean =>
+  redirect.descriptor === undefined ||
+  (redirect.descriptor.type === 'FileDescriptor' && redirect.descriptor.value === 0);
+
+function hereDocField({ body, delimiter, pos }: HereDoc): Field {
+  // Expansions stay as they are written; only the escapes of an unquoted heredoc are undone.
+  const text = delimiter?.quoted === true ? body.text : body.text.replace(/\\([$`\\])/g, '$1');
+  return { ...derivedField(text, pos), textPos: text === body.text ? body.pos : null };
+}
+
+/** What the redirections put on standard input; null when that is not literal, undefined when they leave it alone. */
+export function redirectedInput(redirects: readonly Redirection[], words: CommandExpansion): Field | null | undefined {
+  const redirect = redirects.filter((r) => r.operator.startsWith('<') && r.operator !== '<&' && isStdin(r)).at(-1);
+  if (redirect === undefined) return undefined;
+  if (redirect.type === 'HereDoc') return hereDocField(redirect);
+  const [field] = redirect.target === undefined ? [] : (words.expandWord(redirect.target)[0] ?? []);
+  if (field === undefined || redirect.type === 'HereString') return field ?? null;
+  return field.fileText === null ? null : derivedField(field.fileText, field.pos);
+}
+
+/**
+ * What a command prints, when its text is literal in the script: echo, printf, cat of a heredoc, and the lookups of
+ * git's own path. Null for everything else.
+ */
+export function literalOutput(
+  node: SyntaxNode | undefined,
+  words: CommandExpansion,
+  stdin: Field | null = null,
+): Field | null {
+  switch (node?.type) {
+    case 'Script':
+    case 'CompoundList':
+      return joinOutputs(node, words, stdin);
+    case 'Subshell':
+    case 'BraceGroup':
+      return literalOutput(node.body, words, stdin);
+    case 'Pipeline':
+      return node.commands.reduce<Field | null>((input, stage) => literalOutput(stage, words, input), stdin);
+    case 'Command':
+      return commandOutput(node, words, stdin);
+    default:
+      return null;
+  }
+}
+
+function joinOutputs(list: Script | CompoundList, words: CommandExpansion, stdin: Field | null): Field | null {
+  const outputs = list.commands.map(({ command }) => literalOutput(command, words, stdin));
+  const known = outputs.filter((output) => output !== null);
+  if (known.length < outputs.length) return null;
+  return known.length === 1 ? (known[0] ?? null) : derivedField(known.map(({ text }) => text).join(''), list.pos);
+}
+
+function commandOutput(command: Command, words: CommandExpansion, stdin: Field | null): Field | null {
+  if (command.name === undefined) return null;
+  const [name, ...args] = words.expandCommand([command.name, ...command.args])[0] ?? [];
+  if (name?.isKnown !== true) return null;
+  const texts = args.map(({ text }) => text);
+  const print = (text: string): Field =>
+    derivedField(
+      text,
+      command.pos,
+      args.every(({ isKnown }) => isKnown),
+    );
+  switch (name.text) {
+    case 'echo':
+      return print(`${withoutEchoOptions(texts).join(' ')}\n`);
+    case 'printf':
+      return print(formatPrintf(texts));
+    case 'cat':
+    case 'tee': {
+      const input = redirectedInput(command.redirects, words);
+      const copiesInput = name.text === 'tee' || texts.every((text) => text === '-');
+      return copiesInput ? (input === undefined ? stdin : input) : null;
+    }
+    case 'which':
+    case 'type':
+    case 'command':
+      return isGitLookup(name.text, texts) ? print('git\n') : null;
+    default:
+      return null;
+  }
+}
+
+// `command git` runs it; `command -v git`, `type -p git` and `which git` print where it is.
+const isGitLookup = (name: string, texts: readonly string[]): boolean =>
+  texts.at(-1) === 'git' && (name === 'which' || /^-[vpP]$/.test(texts[0] ?? ''));
+
+const withoutEchoOptions = (texts: readonly string[]): readonly string[] => {
+  const first = texts.findIndex((text) => !/^-[neE]+$/.test(text));
+  return first < 0 ? [] : texts.slice(first);
+};
+
+function formatPrintf([format = '', ...args]: readonly string[]): string {
+  const values = [...args];
+  const once = (): string =>
+    format.replace(/\\(.)|%[sb]/gs, (match, escaped: string | undefined) =>
+      escaped === undefined ? (values.shift() ?? '') : (PRINTF_ESCAPES[escaped] ?? match),
+    );
+  let output = once();
+  // printf repeats its format until the arguments are used up.
+  for (let before = args.length; values.length > 0 && values.length < before;) {
+    before = values.length;
+    output += once();
+  }
+  return output;
+}

@@ -1,0 +1,294 @@
+import {
+  forEachChild,
+  parse,
+  type ArithmeticCommandExpansion,
+  type Assignment,
+  type Command,
+  type CommandExpansionPart,
+  type Function as FunctionDefinition,
+  type ParsedScript,
+  type Pipeline,
+  type ProcessSubstitutionPart,
+  type SyntaxNode,
+} from 'unbash';
+
+import { derivedField, type Field } from './arguments';
+import { findGitWrite, type GitWrite } from './git-command';
+import { resolveInvocations, type Invocation } from './invocation';
+import { literalOutput, redirectedInput } from './literal-output';
+import { ShellScope, type VariableValue } from './shell-scope';
+import { MAX_WORK_LENGTH, TextBudget } from './text-budget';
+import { WordExpander } from './word-expansion';
+
+/** The first write that the walk came to. */
+export interface WriteFinding extends GitWrite {
+  /** Offset in the outermost script. */
+  readonly offset: number;
+}
+
+/** What a walk over a script found. */
+export interface WalkResult {
+  readonly finding: WriteFinding | null;
+  /** Why a script inside the script could not be read; null when all was read. */
+  readonly unread: string | null;
+}
+
+type Substitution = CommandExpansionPart | ProcessSubstitutionPart | ArithmeticCommandExpansion;
+
+type ScriptInvocation = Extract<Invocation, { kind: 'script' }>;
+
+/** Where the text that is being walked stands in the outermost script. */
+interface Origin {
+  readonly base: number;
+  /** False when the text does not stand there verbatim: then every position in it is `base`. */
+  readonly isVerbatim: boolean;
+}
+
+interface Context {
+  readonly origin: Origin;
+  /** Literal text on standard input; null when unknown. */
+  readonly stdin: Field | null;
+  /** Scripts inside scripts, and function calls inside function calls, above this one. */
+  readonly depth: number;
+}
+
+// `sh -c` in `sh -c` in `sudo su -c`: people come to three.
+const MAX_DEPTH = 8;
+
+// Quadratic in the parser; no real script comes near.
+const MAX_HEREDOCS = 512;
+
+const DECLARATIONS: ReadonlySet<string> = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);
+
+/** Walks one script, and the scripts inside it, in source order until a git command that writes. Use it once. */
+export class ScriptWalker {
+  private readonly scope = new ShellScope();
+  private readonly budget = new TextBudget(MAX_WORK_LENGTH);
+  private readonly words = new WordExpander(this.scope, this.budget);
+  private readonly functions = new Map<string, { readonly body: SyntaxNode; readonly origin: Origin }>();
+  private readonly aliases = new Map<string, string>();
+  private finding: WriteFinding | null = null;
+  private unread: string | null = null;
+
+  /** Never throws for any text; what the parser cannot read is told in `unread`. */
+  walk(source: string): WalkResult {
+    const origin: Origin = { base: 0, isVerbatim: true };
+    this.visitText(source, { origin, stdin: null, depth: 0 });
+    return { finding: this.finding, unread: this.unread };
+  }
+
+  private visitText(text: string, context: Context): void {
+    if (context.depth > MAX_DEPTH) return this.giveUp(`scripts are nested more than ${MAX_DEPTH} deep`);
+    if (!this.budget.spend(text.length)) return this.giveUp('it expands to more text than is examined');
+    if (text.split('<<', MAX_HEREDOCS + 2).length > MAX_HEREDOCS + 1) {
+      return this.giveUp(`it has more than ${MAX_HEREDOCS} heredocs`);
+    }
+    this.visitScript(parse(text), context);
+  }
+
+  private visitScript(script: ParsedScript, context: Context): void {
+    const [error] = script.errors ?? [];
+    if (error !== undefined) return this.giveUp(`the shell syntax is broken: ${error.message}`);
+    for (const statement of script.commands) this.visit(statement.command, context);
+  }
+
+  private giveUp(reason: string): void {
+    this.unread ??= reason;
+  }
+
+  private visit(node: SyntaxNode, context: Context): void {
+    if (this.finding !== null) return;
+    switch (node.type) {
+      case 'Command':
+        return this.visitCommand(node, context);
+      case 'Pipeline':
+        return this.visitPipeline(node, context);
+      case 'AndOr':
+        return node.commands.forEach((command, i) => {
+          if (i === 0) this.visit(command, context);
+          else this.visitBranch(command, context);
+        });
+      case 'Redirected': {
+        const stdin = redirectedInput(node.redirects, this.words);
+        this.visitSubstitutions(node.redirects, context);
+        return this.visit(node.command, stdin === undefined ? context : { ...context, stdin });
+      }
+      case 'Function':
+        return this.visitFunction(node, context);
+      case 'For':
+      case 'Select': {
+        const items = (node.wordlist ?? []).flatMap((word) => this.words.expandWord(word)).flat();
+        const values = items.filter(({ isKnown }) => isKnown).map((item) => ({ texts: [item], isArray: false }));
+        this.scope.assign(node.name.value, values);
+        this.visitSubstitutions(node.wordlist ?? [], context);
+        return this.visitBranch(node.body, context);
+      }
+      case 'If':
+      case 'Elif':
+      case 'While':
+      case 'Case':
+      case 'CaseItem':
+      case 'ArithmeticFor':
+        return forEachChild(node, (child) => this.visitBranch(child, context));
+      case 'CompoundList':
+      case 'Statement':
+      case 'Subshell':
+      case 'BraceGroup':
+      case 'Coproc':
+        return forEachChild(node, (child) => this.visit(child, context));
+      default:
+        return this.visitSubstitutions([node], context);
+    }
+  }
+
+  private visitBranch(node: SyntaxNode, context: Context): void {
+    this.scope.inBranch(() => this.visit(node, context));
+  }
+
+  /** Visits the scripts of all substitutions in words and expressions, in source order. */
+  private visitSubstitutions(nodes: readonly SyntaxNode[], context: Context): void {
+    // A loop with a stack of its own: expressions nest as deep as they are long.
+    const pending = [...nodes].reverse();
+    for (let node = pending.pop(); node !== undefined && this.finding === null; node = pending.pop()) {
+      if (
+        node.type === 'CommandExpansion' ||
+        node.type === 'ProcessSubstitution' ||
+        node.type === 'ArithmeticCommandExpansion'
+      ) {
+        this.visitSubstitution(node, context);
+        continue;
+      }
+      const children: SyntaxNode[] = [];
+      forEachChild(node, (child) => void children.push(child));
+      while (children.length > 0) pending.push(children.pop() as SyntaxNode);
+    }
+  }
+
+  private visitSubstitution({ pos, script }: Substitution, context: Context): void {
+    if (script === undefined) return;
+    // The parser numbers the text of escaped backticks from its own start.
+    const origin =
+      script.source === undefined ? context.origin : { base: this.offsetOf(pos, context), isVerbatim: false };
+    this.visitScript(script, { ...context, origin, stdin: null });
+  }
+
+  private visitPipeline(node: Pipeline, context: Context): void {
+    let { stdin } = context;
+    for (const stage of node.commands) {
+      this.visit(stage, { ...context, stdin });
+      stdin = literalOutput(stage, this.words, stdin);
+    }
+  }
+
+  private visitFunction(node: FunctionDefinition, context: Context): void {
+    this.functions.set(node.name.value, { body: node.body, origin: context.origin });
+    this.visitBranch(node.body, { ...context, stdin: null });
+  }
+
+  private visitCommand(node: Command, context: Context): void {
+    const { name, args } = node;
+    if (name === undefined) this.assignAll(node.prefix);
+    else if (DECLARATIONS.has(name.value)) this.assignAll(args);
+    else if (name.value === 'alias') this.defineAliases(args);
+    else {
+      const redirected = redirectedInput(node.redirects, this.words);
+      const stdin = redirected === undefined ? context.stdin : redirected;
+      for (const argv of this.words.expandCommand([name, ...args])) this.run(argv, { ...context, stdin });
+    }
+    forEachChild(node, (child) => this.visitSubstitutions([child], context));
+  }
+
+  private assignAll(nodes: readonly SyntaxNode[]): void {
+    for (const node of nodes) if (node.type === 'Assignment') this.assign(node);
+  }
+
+  private assign({ name, value, append }: Assignment): void {
+    if (value.type === 'ArrayValue') {
+      const arrays = this.words.expandCommand(value.elements).map((texts) => ({ texts, isArray: true }));
+      return this.scope.assign(name, arrays);
+    }
+    const values = this.words.valuesOf(value);
+    const earlier = append === true ? this.scope.valuesOf(name) : [];
+    this.scope.assign(name, earlier.length === 0 ? values : appendedValues(earlier, values));
+  }
+
+  private defineAliases(args: Command['args']): void {
+    for (const argument of args) {
+      if (argument.type !== 'Assignment' || argument.value.type !== 'Word') continue;
+      const [value] = this.words.valuesOf(argument.value);
+      if (value !== undefined) this.aliases.set(argument.name, textOf(value));
+    }
+  }
+
+  private run(argv: readonly Field[], context: Context): void {
+    if (argv[0]?.text === 'set' && argv[1]?.text === '--') this.scope.bindPositionals(argv.slice(2));
+    for (const invocation of resolveInvocations(argv, context.stdin)) {
+      if (this.finding === null) this.runInvocation(invocation, context);
+    }
+  }
+
+  private runInvocation(invocation: Invocation, context: Context): void {
+    switch (invocation.kind) {
+      case 'git': {
+        const write = findGitWrite(invocation.words);
+        if (write !== null) this.finding = { ...write, offset: this.offsetOf(invocation.command.pos, context) };
+        return;
+      }
+      case 'script':
+        return this.runScript(invocation, context);
+      case 'stdin-script':
+        if (context.stdin === null) return;
+        return this.runScript({ script: context.stdin, positionals: [], runsInSameShell: false }, context);
+      case 'too-deep':
+        return this.giveUp('commands that run commands are nested too deep');
+      case 'other':
+        return this.call(invocation.name, invocation.args, context);
+    }
+  }
+
+  private runScript(invocation: Omit<ScriptInvocation, 'kind'>, context: Context): void {
+    const { script, positionals, runsInSameShell } = invocation;
+    const inner = { ...this.nested(script, context), stdin: null };
+    const run = (): void => this.scope.withPositionals(positionals, () => this.visitText(script.text, inner));
+    if (runsInSameShell) run();
+    else this.scope.inOwnShell(run);
+  }
+
+  private call(name: string, args: readonly Field[], context: Context): void {
+    const alias = this.aliases.get(name);
+    if (alias !== undefined) return this.callAlias(name, alias, args, context);
+    const definition = this.functions.get(name);
+    if (definition === undefined || context.depth >= MAX_DEPTH) return;
+    const { body, origin } = definition;
+    if (!this.budget.spend(body.end - body.pos)) {
+      return this.giveUp('it calls its functions more often than is followed');
+    }
+    const inner: Context = { ...context, origin, depth: context.depth + 1 };
+    this.scope.withPositionals(args, () => this.visit(body, inner));
+  }
+
+  private callAlias(name: string, alias: string, args: readonly Field[], context: Context): void {
+    const text = [alias, ...args.map((field) => field.text)].join(' ');
+    // `alias ls='ls --color'`: a shell does not expand a name inside its own expansion.
+    this.aliases.delete(name);
+    this.visitText(text, this.nested(derivedField(text, args[0]?.pos ?? 0), context));
+    this.aliases.set(name, alias);
+  }
+
+  private nested(script: Field, context: Context): Context {
+    const isVerbatim = script.textPos !== null && context.origin.isVerbatim;
+    const base = this.offsetOf(script.textPos ?? script.pos, context);
+    return { ...context, origin: { base, isVerbatim }, depth: context.depth + 1 };
+  }
+
+  private offsetOf(pos: number, { origin }: Context): number {
+    return origin.isVerbatim ? origin.base + pos : origin.base;
+  }
+}
+
+const textOf = ({ texts }: VariableValue): string => texts.map(({ text }) => text).join(' ');
+
+const appendedValues = (earlier: readonly VariableValue[], added: readonly VariableValue[]): readonly VariableValue[] =>
+  earlier.flatMap((old) =>
+    added.map((value) => ({ texts: [{ text: textOf(old) + textOf(value), isKnown: true }], isArray: false })),
+  );

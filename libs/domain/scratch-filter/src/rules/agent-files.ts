@@ -1,0 +1,70 @@
+import type { FileNameRule, PathRule } from '../scratch-rule';
+
+/** Notes that an agent writes about its work, and files it keeps for itself. */
+export const AGENT_FILE_RULES: readonly FileNameRule[] = [
+  {
+    kind: 'file-name',
+    id: 'agent/notes',
+    why: 'Notes of the agent about its own work.',
+    where: 'project-root',
+    patterns: [
+      'notes',
+      '*_notes',
+      '*-notes',
+      'plan',
+      'implementation_plan',
+      'test_plan',
+      'refactor*_plan',
+      'todo',
+      'summary',
+      '*_summary',
+      '*-summary',
+      'progress',
+      'findings',
+      'analysis',
+      'code_analysis',
+      'bug_analysis',
+      'root_cause*',
+      'scratch',
+      'handoff',
+      'worklog',
+      'work_log',
+      'thoughts',
+      'final_report',
+      'test_report',
+      'bug_report',
+      'status_report',
+      'completion_report',
+      'fix_*',
+      'implementation_*',
+      'verification',
+      'walkthrough',
+      'debugging',
+      'investigation',
+      'pr_body',
+      'pr_description',
+      'commit_message',
+    ].flatMap((stem) => [`${stem}.md`, `${stem}.txt`]),
+    exceptions: ['release_notes.md', 'release-notes.md', 'releasenotes.md', 'upgrade_notes.md', 'upgrade-notes.md'],
+    convention: 'tracked-sibling',
+  },
+  {
+    kind: 'file-name',
+    id: 'agent/state',
+    why: 'Working files of a coding agent.',
+    where: 'anywhere',
+    patterns: ['.aider*', '.goose_history', '.codex_history', '.claude.json', '.cline_history'],
+    convention: 'none',
+  },
+];
+
+/** Files of agents that only their place tells. */
+export const AGENT_PATH_RULES: readonly PathRule[] = [
+  {
+    kind: 'path',
+    id: 'agent/state',
+    why: 'Working files of a coding agent.',
+    patterns: ['**/.claude/settings.local.json', '**/.claude/todos/', '**/.claude/projects/'],
+    convention: 'none',
+  },
+];

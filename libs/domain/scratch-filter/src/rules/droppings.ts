@@ -1,0 +1,147 @@
+import type { ContentRule, FileContent, FileNameRule, PathRule } from '../scratch-rule';
+
+/** What programs, editors and operating systems drop beside the files. */
+export const DROPPING_RULES: readonly FileNameRule[] = [
+  {
+    kind: 'file-name',
+    id: 'dropping/log',
+    why: 'A log of a program that ran.',
+    where: 'outside-fixtures',
+    patterns: ['*.log', '*.log.?', '*.log.??', '*.log.gz', 'nohup.out', 'nohup?.out', 'strace.out', '*.strace'],
+    convention: 'tracked-sibling',
+  },
+  {
+    kind: 'file-name',
+    id: 'dropping/backup',
+    why: 'An older version of a file that an editor, patch or merge left.',
+    where: 'outside-fixtures',
+    patterns: ['*.orig', '*.rej', '*.bak', '*.bak.*', '*.backup', '*~', '*.old', '*.save', '*.mine'],
+    convention: 'tracked-sibling',
+  },
+  {
+    kind: 'file-name',
+    id: 'dropping/temporary',
+    why: 'A temporary file of a program.',
+    where: 'outside-fixtures',
+    patterns: [
+      '*.tmp',
+      '*.temp',
+      '*.swp',
+      '*.swo',
+      '*.swn',
+      '.#*',
+      '#*#',
+      '*.pid',
+      '*.part',
+      '*.crdownload',
+      '.nfs*',
+      '.fuse_hidden*',
+      '*.lck',
+    ],
+    convention: 'tracked-sibling',
+  },
+  {
+    kind: 'file-name',
+    id: 'dropping/compiled',
+    why: 'Compiled or cached by a tool, which makes it again.',
+    where: 'outside-fixtures',
+    patterns: [
+      '*.pyc',
+      '*.pyo',
+      '*.pyd',
+      '*.tsbuildinfo',
+      '.eslintcache',
+      '.stylelintcache',
+      '.coverage',
+      '.coverage.*',
+      'coverage.xml',
+      'lcov.info',
+      '*.gcda',
+      '*.gcno',
+      '*.o',
+      '*.class',
+    ],
+    convention: 'tracked-sibling',
+  },
+  {
+    kind: 'file-name',
+    id: 'dropping/operating-system',
+    why: 'What an operating system keeps beside the files.',
+    where: 'anywhere',
+    patterns: ['.ds_store', '._*', 'thumbs.db', 'ehthumbs.db', 'desktop.ini', '.directory', '.localized'],
+    convention: 'none',
+  },
+  {
+    kind: 'file-name',
+    id: 'dropping/history',
+    why: 'State that an interactive program keeps for its user.',
+    where: 'anywhere',
+    patterns: [
+      '.*_history',
+      '.lesshst',
+      '.viminfo',
+      '.wget-hsts',
+      '.xauthority',
+      '.ice-authority',
+      '.sudo_as_admin_successful',
+      '.motd_shown',
+    ],
+    convention: 'none',
+  },
+  {
+    kind: 'file-name',
+    id: 'dropping/crash-dump',
+    why: 'Memory of a program that crashed.',
+    where: 'anywhere',
+    // Linux names a dump `core` or `core.<pid>`.
+    patterns: [
+      'core',
+      ...Array.from('123456789', (digit) => `core.${digit}*`),
+      '*.core',
+      'vgcore.*',
+      '*.stackdump',
+      '*.hprof',
+      '*.dmp',
+      '*.mdmp',
+      'crash-*.dump',
+    ],
+    convention: 'tracked-sibling',
+  },
+];
+
+/** Droppings that only their place tells. */
+export const DROPPING_PATH_RULES: readonly PathRule[] = [
+  {
+    kind: 'path',
+    id: 'directory/build-cache',
+    why: 'A cache of a build tool, which makes it again.',
+    patterns: [
+      '**/.yarn/cache/',
+      '**/.yarn/unplugged/',
+      '**/.yarn/install-state.gz',
+      '**/.bundle/cache/',
+      '**/vendor/bundle/',
+    ],
+    convention: 'none',
+  },
+  {
+    kind: 'path',
+    id: 'dropping/log',
+    why: 'A log of a program that ran.',
+    patterns: ['txt', 'out', 'err', 'json', 'jsonl'].map((extension) => `logs/**/*.${extension}`),
+    convention: 'tracked-sibling',
+  },
+];
+
+const ELF_MAGIC = [0x7f, 0x45, 0x4c, 0x46] as const;
+
+/** Of the ELF header: `e_type` is a 16-bit number at byte 16, and 4 is ET_CORE; zero and 4 in either byte order. */
+function isElfCore({ bytes }: FileContent): boolean {
+  const type = [bytes[16], bytes[17]];
+  return ELF_MAGIC.every((byte, i) => bytes[i] === byte) && type.includes(0) && type.includes(4);
+}
+
+/** Droppings that their content tells, whatever their names. */
+export const DROPPING_CONTENT_RULES: readonly ContentRule[] = [
+  { kind: 'content', id: 'dropping/crash-dump', why: 'Memory of a program that crashed.', matches: isElfCore },
+];

@@ -1,0 +1,87 @@
+import type { CorpusProject } from '../corpus-project';
+
+export const SYSTEMS_PROJECTS: readonly CorpusProject[] = [
+  {
+    name: 'go module',
+    tracked: ['go.mod', 'main.go', 'main_test.go', 'internal/store/store.go', 'internal/store/testdata/old.log'],
+    keep: [
+      'internal/store/store_test.go',
+      'internal/store/testdata/new.log',
+      'internal/store/testdata/broken.orig',
+      'logs/logger.go',
+      'cmd/tool/main.go',
+      'go.sum',
+      'internal/core/core.go',
+    ],
+    hold: [
+      'nohup.out',
+      'core',
+      'test.sh',
+      'cpu.out.tmp',
+      'check_build.sh',
+      '.idea/go.xml',
+      'internal/store/store.go.rej',
+      'tmp/main.go',
+    ],
+  },
+  {
+    name: 'rust crate',
+    tracked: ['Cargo.toml', 'src/lib.rs', 'tests/parse.rs'],
+    keep: ['Cargo.lock', 'src/temp.rs', 'tests/print.rs', 'benches/parse.rs', 'examples/tmp.rs'],
+    hold: [
+      'target/CACHEDIR.TAG',
+      'target/debug/libx.rlib',
+      'target/debug/deps/x.d',
+      'repro.sh',
+      'src/lib.rs.bk~',
+      'vgcore.4711',
+      'rustc-ice.log',
+    ],
+  },
+  {
+    name: 'c program',
+    tracked: ['Makefile', 'src/main.c', 'include/main.h'],
+    keep: ['src/list.c', 'include/list.h', 'tests/test_list.c', 'tests/run.sh', 'doc/list.1'],
+    hold: [
+      'src/list.o',
+      'a.out',
+      'strace.out',
+      'dump',
+      'debug.sh',
+      'src/#list.c#',
+      'src/.#list.c',
+      'typescript',
+      'valgrind.log',
+    ],
+    contents: { dump: `\x7fELF\x02\x01\x01${'\0'.repeat(9)}\x04\0\x3e\0` },
+  },
+  {
+    name: 'java service',
+    tracked: ['pom.xml', 'src/main/java/App.java', 'src/test/java/AppTest.java'],
+    keep: [
+      'src/main/java/Check.java',
+      'src/test/java/CheckTest.java',
+      'src/main/resources/logback.xml',
+      'src/test/resources/fixtures/.env',
+    ],
+    hold: [
+      'hs_err_pid991.log',
+      'src/main/java/App.class',
+      '.settings/org.eclipse.prefs',
+      '.gradle/8.0/checksums.lock',
+      'release.keystore',
+      'test_api.sh',
+    ],
+  },
+  {
+    name: 'firmware with its own conventions',
+    tracked: ['CMakeLists.txt', 'fw/main.c', 'check_size.sh', '.inquest/scratch.yaml'],
+    keep: ['check_flash.sh', 'fw/uart.c', 'logs/reference.log', 'notes.md', 'test_vectors.py'],
+    hold: ['fw/uart.map', 'dumps/1.bin', 'debug_uart.py', 'notes.txt', 'verify-boot.sh'],
+    rules: {
+      keep: ['logs/reference.log', { pattern: 'notes.md', why: 'The lab notebook is part of the project.' }],
+      hold: ['*.map', { pattern: 'dumps/', why: 'Memory dumps are big.' }],
+    },
+    forceInclude: ['test_vectors.py'],
+  },
+];

@@ -1,0 +1,124 @@
+import { type Duplex } from 'node:stream';
+import { FRAME_PORT, PROTOCOL_VERSION, type Beat, type JsonObject } from '@inquest/frame-protocol';
+import { FrameChannel } from '../client/frame-channel';
+import { type GuestLink, type GuestListener } from '../guest-link';
+import { FakeGuestExecs } from './fake-guest-exec';
+import { FakeGuestFiles } from './fake-guest-files';
+import { createMemoryLinkPair } from './memory-link';
+
+/** A guest agent in this process: speaks the frame protocol, runs scripted commands, keeps files in memory. */
+export class FakeGuestAgent {
+  readonly files = new FakeGuestFiles();
+  readonly execs = new FakeGuestExecs();
+  /** Every request so far, in order of arrival. */
+  readonly requests: JsonObject[] = [];
+  private readonly watchers = new Set<(beat: Beat) => void>();
+  private beat: Beat = { uptimeMs: 1000, rootReadonly: false, initStopping: false, execs: 0 };
+
+  /** Serves the frame port of `link`, which is the guest's side, until the listener is closed. */
+  serve(link: GuestLink): Promise<GuestListener> {
+    return link.listen(FRAME_PORT, (stream) => void this.answer(stream));
+  }
+
+  /** Changes what `watch` shows; every watcher gets a beat at once. */
+  setBeat(change: Partial<Beat>): void {
+    this.beat = { ...this.beat, ...change };
+    for (const send of this.watchers) send(this.beat);
+  }
+
+  private async answer(stream: Duplex): Promise<void> {
+    const channel = new FrameChannel(stream, 'fake guest agent');
+    try {
+      const request = await channel.nextControl();
+      this.requests.push(request);
+      await this.dispatch(channel, request);
+      stream.end();
+    } catch {
+      // The host went away in the middle of its request, as it may.
+      channel.close();
+    }
+  }
+
+  private dispatch(channel: FrameChannel, request: JsonObject): Promise<void> {
+    const path = String(request['path']);
+    switch (request['op']) {
+      case 'ping':
+        return channel.sendControl({ type: 'pong', nonce: request['nonce'], ...PONG });
+      case 'exec':
+        return this.execs.exec(channel, request);
+      case 'signal':
+        return this.execs.signal(channel, request);
+      case 'put':
+        return this.files.put(channel, request);
+      case 'get':
+        return this.files.get(channel, path);
+      case 'tail':
+        return this.files.tail(channel, path, Number(request['fromOffset'] ?? 0));
+      case 'stat':
+        return this.files.stat(channel, path);
+      case 'list':
+        return this.files.list(channel, path);
+      case 'remove':
+        return this.files.remove(channel, path);
+      case 'metrics':
+        return channel.sendControl({ type: 'metrics', ...METRICS, execs: this.execs.runningCount });
+      case 'watch':
+        return this.watch(channel);
+      case 'clock':
+      case 'shutdown':
+      case 'quiesce':
+        return channel.sendControl({ type: 'ok' });
+      default:
+        return channel.sendControl({
+          type: 'error',
+          code: 'OP_UNKNOWN',
+          message: `unknown op ${String(request['op'])}`,
+        });
+    }
+  }
+
+  /** Until the host closes the stream. */
+  private async watch(channel: FrameChannel): Promise<void> {
+    const send = (beat: Beat): void => void channel.sendControl({ type: 'beat', ...beat }).catch(() => channel.close());
+    this.watchers.add(send);
+    send(this.beat);
+    await channel.next().finally(() => this.watchers.delete(send));
+  }
+}
+
+/** A fake guest with the host's link to it. */
+export interface FakeGuest {
+  readonly link: GuestLink;
+  readonly agent: FakeGuestAgent;
+  /** The guest dies at once. */
+  sever(): void;
+}
+
+/** A fake guest agent behind a link in memory, ready to answer. Close `link` when done. */
+export async function createFakeGuest(): Promise<FakeGuest> {
+  const { host, guest, sever } = createMemoryLinkPair();
+  const agent = new FakeGuestAgent();
+  await agent.serve(guest);
+  return { link: host, agent, sever };
+}
+
+const PONG = {
+  protocol: PROTOCOL_VERSION,
+  agentVersion: 'fake',
+  bootId: '00000000-0000-4000-8000-000000000000',
+  uptimeMs: 1000,
+  kernel: 'fake',
+  hostname: 'fake',
+  egress: false,
+};
+
+const METRICS = {
+  load1: 0,
+  memoryTotalKib: 262_144,
+  memoryAvailableKib: 200_000,
+  diskTotalKib: 65_536,
+  diskFreeKib: 60_000,
+  processes: 10,
+  cpuBusyTicks: 100,
+  cpuTotalTicks: 1000,
+};

@@ -1,0 +1,5 @@
+import { describeModelClient, FakeModelClient } from './testing';
+
+describeModelClient('FakeModelClient', (turns) =>
+  Promise.resolve({ client: new FakeModelClient(turns), close: () => Promise.resolve() }),
+);

@@ -1,0 +1,1 @@
+export { FakeQmpServer, type FakeQmpAnswer, type FakeQmpCommand, type FakeQmpHandler } from './fake-qmp-server';

@@ -1,0 +1,33 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { HostCheck } from '@inquest/vm-driver';
+import { bootId, probeHost } from './accelerator-probe';
+import type { CompiledQemuOptions } from './qemu-options';
+
+/** Beside the instance directories; the dot keeps it from ever being the name of one. */
+const CACHE_FILE = '.host-check.json';
+
+/** `probeHost`, once for each boot of the host: the probe of an unusable KVM takes seconds. Survives restarts of the service. */
+export async function checkHostOnce(options: CompiledQemuOptions, signal: AbortSignal): Promise<HostCheck> {
+  const file = path.join(options.instancesRoot, CACHE_FILE);
+  const key = [await bootId(), options.qemuBinary, String(options.qemuUser?.uid ?? null)].join(' ');
+  const known = await readCache(file, key);
+  if (known !== null) return known;
+  const found = await probeHost(options, signal);
+  const partial = `${file}.${process.pid}.partial`;
+  await writeFile(partial, JSON.stringify({ key, ...found }), { mode: 0o600 });
+  await rename(partial, file);
+  return found;
+}
+
+async function readCache(file: string, key: string): Promise<HostCheck | null> {
+  try {
+    const cached = JSON.parse(await readFile(file, 'utf8')) as Partial<Record<'key' | keyof HostCheck, unknown>>;
+    const { accelerator, reason, version } = cached;
+    if (cached.key !== key || typeof reason !== 'string' || typeof version !== 'string') return null;
+    return accelerator === 'kvm' || accelerator === 'tcg' ? { accelerator, reason, version } : null;
+  } catch {
+    // Missing or torn: the probe is run again.
+    return null;
+  }
+}

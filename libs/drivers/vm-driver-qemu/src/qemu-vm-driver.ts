@@ -1,0 +1,114 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { abortable, ID_PATTERN } from '@inquest/kernel';
+import {
+  checkInstanceDirectory,
+  checkVmSpec,
+  vmDriverError,
+  type DestroyedInstance,
+  type HostCheck,
+  type ReapedInstance,
+  type VmDriver,
+  type VmHandle,
+  type VmSpec,
+} from '@inquest/vm-driver';
+import { endInstance, endUnownedInstance } from './destroy-instance';
+import { checkHostOnce } from './host-check-cache';
+import { makeInstancesRoot, removeInstanceDirectory } from './instance-directory';
+import { findInstanceProcesses } from './process-scan';
+import type { QemuMachine } from './qemu-machine';
+import { compileQemuOptions, type CompiledQemuOptions, type QemuVmDriverOptions } from './qemu-options';
+import { startMachine } from './start-machine';
+
+/** A life that this driver owns: being started, running, or ended and not yet destroyed. */
+interface OwnedLife {
+  readonly abort: AbortController;
+  readonly started: Promise<QemuMachine>;
+}
+
+/** Machines as QEMU processes, under KVM where it works and software emulation where it does not. */
+export class QemuVmDriver implements VmDriver {
+  readonly name = 'qemu';
+  readonly capabilities = { templates: false, screenshots: false, input: false } as const;
+  private readonly options: CompiledQemuOptions;
+  private readonly lives = new Map<string, OwnedLife>();
+  private hostCheck: HostCheck | null = null;
+
+  /** Starts nothing. Throws `VM_HOST_UNSUPPORTED` for a `qemuUser` that this process cannot become. */
+  constructor(options: QemuVmDriverOptions) {
+    this.options = compileQemuOptions(
+      { ...options, instancesRoot: path.resolve(options.instancesRoot) },
+      process.getuid?.() ?? 0,
+    );
+  }
+
+  async checkHost(signal: AbortSignal): Promise<HostCheck> {
+    if (this.hostCheck === null) {
+      await makeInstancesRoot(this.options.instancesRoot);
+      this.hostCheck = await checkHostOnce(this.options, signal);
+    }
+    return this.hostCheck;
+  }
+
+  async start(spec: VmSpec, signal: AbortSignal): Promise<VmHandle> {
+    checkVmSpec(spec, this.options.instancesRoot);
+    const { directory, machineId } = spec;
+    if (this.lives.has(directory)) {
+      throw vmDriverError('VM_INSTANCE_EXISTS', `machine ${machineId} has an instance already in ${directory}`, {
+        machineId,
+      });
+    }
+    const abort = new AbortController();
+    const started = this.startOwned(spec, AbortSignal.any([signal, abort.signal]));
+    this.lives.set(directory, { abort, started });
+    try {
+      return await started;
+    } catch (e) {
+      this.lives.delete(directory);
+      throw e;
+    }
+  }
+
+  async destroyInstance(directory: string): Promise<DestroyedInstance> {
+    const { instancesRoot } = this.options;
+    checkInstanceDirectory(directory, instancesRoot);
+    const life = this.lives.get(directory);
+    if (life === undefined) return (await endUnownedInstance(directory, instancesRoot)).destroyed;
+    life.abort.abort();
+    const machine = await life.started.catch(() => null);
+    const signalled = machine !== null && !machine.hasEnded;
+    if (signalled) await machine.stop({ graceMs: 0 });
+    const directoryRemoved = await removeInstanceDirectory(directory);
+    this.lives.delete(directory);
+    return { killed: true, signalled, directoryRemoved };
+  }
+
+  async reapOrphans(signal: AbortSignal): Promise<readonly ReapedInstance[]> {
+    const { instancesRoot } = this.options;
+    await makeInstancesRoot(instancesRoot);
+    const processes = await findInstanceProcesses(instancesRoot);
+    const directories = new Set(await instanceDirectories(instancesRoot));
+    for (const { directory } of processes) directories.add(directory);
+    const orphans = [...directories].filter((directory) => !this.lives.has(directory));
+    const ended = orphans.map((orphan) =>
+      endInstance(
+        orphan,
+        processes.filter(({ directory }) => directory === orphan),
+      ),
+    );
+    return (await abortable(Promise.all(ended), signal, 'reaping')).map(({ reaped }) => reaped);
+  }
+
+  private async startOwned(spec: VmSpec, signal: AbortSignal): Promise<QemuMachine> {
+    const host = await this.checkHost(signal);
+    return startMachine(spec, { options: this.options, host }, signal);
+  }
+}
+
+/** Directories below the root that can be instances; links and files are nobody's instance. */
+async function instanceDirectories(instancesRoot: string): Promise<string[]> {
+  const entries = await readdir(instancesRoot, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory() && ID_PATTERN.test(entry.name))
+    .map((entry) => path.join(instancesRoot, entry.name));
+}

@@ -1,0 +1,176 @@
+import { rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { abortable, CleanupStack, isDomainError, kernelError } from '@inquest/kernel';
+import { QmpClient } from '@inquest/qmp';
+import {
+  EvidenceRecorder,
+  instanceFile,
+  vmDriverError,
+  type BoundedLog,
+  type HostCheck,
+  type VmSpec,
+} from '@inquest/vm-driver';
+import { checkReadable } from './file-access';
+import { checkHostMemory } from './host-memory';
+import { claimInstanceDirectory, makeVmmDirectory } from './instance-directory';
+import { recordOf, writeInstanceRecord } from './instance-record';
+import { MachineLink } from './machine-link';
+import { createOverlay } from './overlay';
+import { qemuArguments } from './qemu-arguments';
+import { QemuMachine } from './qemu-machine';
+import type { CompiledQemuOptions } from './qemu-options';
+import { QemuProcess } from './qemu-process';
+import { connectUnix } from './unix-connection';
+
+/** One start: what is wanted, on which terms, and what must be undone when it fails. */
+interface Start {
+  readonly spec: VmSpec;
+  readonly options: CompiledQemuOptions;
+  readonly host: HostCheck;
+  /** Aborts with the caller, at the start's deadline, and when QEMU ends. */
+  readonly signal: AbortSignal;
+  readonly cleanup: CleanupStack;
+}
+
+/** Promises and errors of `VmDriver.start`, for a specification that was checked. */
+export async function startMachine(
+  spec: VmSpec,
+  { options, host }: { readonly options: CompiledQemuOptions; readonly host: HostCheck },
+  callerSignal: AbortSignal,
+): Promise<QemuMachine> {
+  const cleanup = new CleanupStack();
+  const deadline = AbortSignal.timeout(spec.limits.startTimeoutMs);
+  const qemuEnded = new AbortController();
+  let qemu: QemuProcess | null = null;
+  const signal = AbortSignal.any([callerSignal, deadline, qemuEnded.signal]);
+  try {
+    const start: Start = { spec, options, host, signal, cleanup };
+    const evidence = await prepare(start);
+    qemu = await spawnQemu(start);
+    void qemu.exited.then(() => qemuEnded.abort());
+    return await attach(start, qemu, evidence);
+  } catch (e) {
+    await releaseAll(cleanup, spec);
+    throw startError(spec, e, { callerSignal, deadline, qemu });
+  }
+}
+
+/** Everything that has to be there before QEMU runs. */
+async function prepare({ spec, options, signal, cleanup }: Start): Promise<EvidenceRecorder> {
+  const { kernelPath, initramfsPath } = spec.boot;
+  for (const file of [kernelPath, initramfsPath, spec.disk.basePath]) await checkReadable(file, options.qemuUser);
+  await checkHostMemory(spec.memoryMib, options.memoryReserveMib);
+  signal.throwIfAborted();
+  await claimInstanceDirectory(spec);
+  cleanup.defer('instance directory', () => rm(spec.directory, { recursive: true, force: true }));
+  await writeInstanceRecord(spec.directory, {
+    machineId: spec.machineId,
+    incarnation: spec.incarnation,
+    process: null,
+  });
+  await makeVmmDirectory(spec.directory, options.qemuUser);
+  const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
+  cleanup.defer('evidence files', () => evidence.close());
+  await createOverlay(spec, options, signal);
+  return evidence;
+}
+
+async function spawnQemu({ spec, options, host, signal, cleanup }: Start): Promise<QemuProcess> {
+  if (host.accelerator === 'none') throw vmDriverError('VM_HOST_UNSUPPORTED', host.reason);
+  signal.throwIfAborted();
+  const qemu = await QemuProcess.spawn({
+    binary: options.qemuBinary,
+    args: qemuArguments(spec, { accelerator: host.accelerator, translationCacheMib: options.translationCacheMib }),
+    directory: spec.directory,
+    user: options.qemuUser,
+    fileBytes: spec.limits.overlayBytes,
+  });
+  cleanup.defer('QEMU', async () => void (await qemu.kill()));
+  await writeInstanceRecord(spec.directory, await recordOf(spec, qemu.identity));
+  return qemu;
+}
+
+/** Connects to a QEMU that runs no guest yet, recorder first, then lets the guest run. */
+async function attach(
+  { spec, signal, cleanup }: Start,
+  qemu: QemuProcess,
+  evidence: EvidenceRecorder,
+): Promise<QemuMachine> {
+  // Its greeting says that all of QEMU's sockets are served and its main loop runs.
+  const ready = await QmpClient.negotiate(qemu.ready, { signal, deadlineMs: spec.limits.startTimeoutMs });
+  ready.close();
+
+  const console = await connectUnix(instanceFile(spec.directory, 'serialSocket'), signal);
+  cleanup.defer('console', () => void console.destroy());
+  const consoleEnded = copyConsole(console, evidence.serial);
+
+  const recorder = await openMonitor(instanceFile(spec.directory, 'recorderSocket'), signal);
+  cleanup.defer('recorder', () => recorder.close());
+  recorder.onEvent((event) => evidence.events.append(event.raw));
+
+  // QEMU has accepted the console by the time it answers on a connection that came after it.
+  const control = await openMonitor(instanceFile(spec.directory, 'controlSocket'), signal);
+  cleanup.defer('control', () => control.close());
+
+  const link = MachineLink.overSerialPort(instanceFile(spec.directory, 'muxSocket'));
+  cleanup.defer('guest link', () => link.close());
+  for (const { port, handler } of spec.listeners) await abortable(link.listen(port, handler), signal, `port ${port}`);
+
+  await control.execute('cont', {}, { signal });
+  cleanup.disown();
+  return new QemuMachine({ spec, process: qemu, evidence, recorder, control, consoleEnded, link });
+}
+
+async function openMonitor(path: string, signal: AbortSignal): Promise<QmpClient> {
+  return QmpClient.negotiate(await connectUnix(path, signal), { signal });
+}
+
+/** A console that the disk cannot follow is read more slowly, which slows the guest; nothing is lost. Never rejects. */
+async function copyConsole(console: Socket, log: BoundedLog): Promise<void> {
+  try {
+    for await (const chunk of console) await log.append(chunk as Buffer);
+  } catch {
+    // A reset connection is the end of the console.
+  }
+}
+
+async function releaseAll(cleanup: CleanupStack, { machineId }: VmSpec): Promise<void> {
+  try {
+    await cleanup.run();
+  } catch (e) {
+    throw vmDriverError(
+      'VM_PROCESS_UNKILLABLE',
+      `the failed start of machine ${machineId} left something behind: ${(e as Error).message}`,
+      { machineId },
+      e,
+    );
+  }
+}
+
+function startError(
+  { machineId, limits }: VmSpec,
+  cause: unknown,
+  why: { readonly callerSignal: AbortSignal; readonly deadline: AbortSignal; readonly qemu: QemuProcess | null },
+): Error {
+  if (why.callerSignal.aborted) {
+    return kernelError(
+      'OPERATION_ABORTED',
+      `the start of machine ${machineId} was cancelled`,
+      {},
+      why.callerSignal.reason,
+    );
+  }
+  if (why.deadline.aborted) {
+    const { startTimeoutMs } = limits;
+    return vmDriverError(
+      'VM_START_TIMEOUT',
+      `machine ${machineId} did not start within ${startTimeoutMs} ms`,
+      { machineId },
+      cause,
+    );
+  }
+  if (isDomainError(cause) && cause.code in vmDriverError.table) return cause;
+  const words = why.qemu?.stderrTail().trim() ?? '';
+  const reason = words === '' ? (cause as Error).message : words;
+  return vmDriverError('VM_START_FAILED', `machine ${machineId} did not start: ${reason}`, { machineId }, cause);
+}

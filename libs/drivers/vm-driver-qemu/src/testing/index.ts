@@ -1,0 +1,2 @@
+export { buildGuestFiles, type GuestFiles } from './guest-files';
+export { QemuHarness } from './qemu-harness';

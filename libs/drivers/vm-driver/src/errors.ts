@@ -1,0 +1,83 @@
+import { defineErrors } from '@inquest/kernel';
+
+/** What any machine driver can throw; a driver adds no codes of its own. */
+export const vmDriverError = defineErrors({
+  VM_SPEC_INVALID: {
+    fault: 'caller',
+    status: 400,
+    when: 'A machine specification has a value that no driver accepts; nothing was started.',
+    remediation: 'Correct every value that the message names and start again.',
+  },
+  VM_INSTANCE_EXISTS: {
+    fault: 'caller',
+    status: 409,
+    when: 'The instance directory of the machine exists already, so another life of it may still be running.',
+    remediation: 'Destroy that instance first, or start under another directory.',
+  },
+  VM_HOST_UNSUPPORTED: {
+    fault: 'infra',
+    status: 503,
+    when: 'This host cannot run the driver at all: its program is missing or does not run.',
+    remediation: 'Install what the message names (`vmctl doctor` checks it) and try again.',
+  },
+  VM_HOST_MEMORY_EXHAUSTED: {
+    fault: 'infra',
+    status: 503,
+    when: 'The machine wants more memory than the host has available beyond its reserve.',
+    remediation: 'Destroy a machine, ask for less memory, or place the machine on another node.',
+  },
+  VM_FILE_UNREADABLE: {
+    fault: 'infra',
+    status: 500,
+    when: 'The user that machines run as cannot read a kernel, initramfs or disk image.',
+    remediation: 'Make the file world-readable and each of its parent directories searchable (chmod o+x).',
+  },
+  VM_OVERLAY_FAILED: {
+    fault: 'infra',
+    status: 507,
+    when: 'The overlay disk of the machine could not be made.',
+    remediation: 'Read the reason in the message; free disk space, or verify the image version it is based on.',
+  },
+  VM_START_FAILED: {
+    fault: 'infra',
+    status: 500,
+    when: 'The machine monitor ended or refused a command before the guest ran; nothing of it is left.',
+    remediation: 'Read the end of its error output in the message; `vmctl doctor` checks the host.',
+  },
+  VM_START_TIMEOUT: {
+    fault: 'infra',
+    status: 504,
+    when: 'The machine monitor did not come up before the deadline of the start; nothing of it is left.',
+    remediation: 'Look at the load of the host, then try again.',
+  },
+  VM_MACHINE_ENDED: {
+    fault: 'guest',
+    status: 409,
+    when: 'The call needs a living machine and this one has ended.',
+    remediation: 'Read its verdict, then reset it or start another.',
+  },
+  VM_MONITOR_SILENT: {
+    fault: 'infra',
+    status: 504,
+    when: 'The machine monitor did not answer a command before the deadline, although its process lives.',
+    remediation: 'Destroy the machine; a monitor that is stopped or starved does not answer.',
+  },
+  VM_COMMAND_REFUSED: {
+    fault: 'guest',
+    status: 409,
+    when: 'The machine monitor refused a command in the present state of the machine; the message has its words.',
+    remediation: 'Ask for the status of the machine; one that panicked or failed inside can only be reset.',
+  },
+  VM_PROCESS_UNKILLABLE: {
+    fault: 'infra',
+    status: 500,
+    when: 'SIGKILL was sent to the machine monitor and its process was still there when the wait was over.',
+    remediation: 'Look for a process in state D on the host (a hung disk or network file system), then destroy again.',
+  },
+  VM_CAPABILITY_MISSING: {
+    fault: 'caller',
+    status: 501,
+    when: 'The driver, or this machine, does not have the optional power that the call needs.',
+    remediation: 'Use an image that declares it, or a driver that supports it; the machine is unharmed.',
+  },
+});

@@ -1,0 +1,80 @@
+import { open, type FileHandle } from 'node:fs/promises';
+
+/** Bounds of an event log: a guest can make some monitors send events without end. */
+export interface EventLogOptions {
+  /** Bytes that are written as they come. */
+  readonly headBytes: number;
+  /** Of the lines after them, how many of the last are kept in memory and written at the end. */
+  readonly tailLines: number;
+}
+
+/**
+ * The monitor's events, one raw line each, in order of arrival. Appending never waits and never throws, so that
+ * a slow disk cannot hold up the monitor's socket; what could not be kept is said by `lost`.
+ */
+export class EventLog {
+  private readonly tail: string[] = [];
+  private headLength = 0;
+  private writing: Promise<void> = Promise.resolve();
+  private closing: Promise<void> | null = null;
+  private isLost = false;
+
+  private constructor(
+    private readonly file: FileHandle,
+    private readonly options: EventLogOptions,
+  ) {}
+
+  /** Makes (or empties) the file, readable by its owner only. Rejects with the system's error; nothing is open then. */
+  static async create(path: string, options: EventLogOptions): Promise<EventLog> {
+    return new EventLog(await open(path, 'w', 0o600), options);
+  }
+
+  /** True when an event is missing from the file, or will be. */
+  get lost(): boolean {
+    return this.isLost;
+  }
+
+  /** Says that the source itself lost events or was interrupted. */
+  markLost(): void {
+    this.isLost = true;
+  }
+
+  /** Keeps one line (without its line end). A line after `close` is lost. */
+  append(line: string): void {
+    if (this.closing !== null) {
+      this.isLost = true;
+      return;
+    }
+    const text = `${line}\n`;
+    const length = Buffer.byteLength(text);
+    if (this.headLength + length <= this.options.headBytes && this.tail.length === 0) {
+      this.headLength += length;
+      this.write(text);
+      return;
+    }
+    this.tail.push(text);
+    if (this.tail.length <= this.options.tailLines) return;
+    this.tail.shift();
+    this.isLost = true;
+  }
+
+  /** Resolves once all lines are in the file. Idempotent; never rejects. */
+  close(): Promise<void> {
+    this.closing ??= this.finish();
+    return this.closing;
+  }
+
+  private write(text: string): void {
+    this.writing = this.writing
+      .then(() => this.file.appendFile(text))
+      .catch(() => {
+        this.isLost = true;
+      });
+  }
+
+  private async finish(): Promise<void> {
+    if (this.tail.length > 0) this.write(this.tail.join(''));
+    await this.writing;
+    await this.file.close().catch(() => undefined);
+  }
+}

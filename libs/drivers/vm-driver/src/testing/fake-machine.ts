@@ -1,0 +1,130 @@
+import { abortable, withDeadline, type MachineId } from '@inquest/kernel';
+import type { GuestLink } from '@inquest/guest-link';
+import { vmDriverError } from '../errors';
+import type { EvidenceRecorder } from '../recording/evidence-recorder';
+import type { VmEvent, VmExit, VmHandle, VmRecording, VmStatus } from '../vm-handle';
+import type { VmSpec } from '../vm-specification';
+import { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endings';
+
+const BANNER = '[    0.000000] Linux version 6.1.0-fake (fake@inquest)\r\n';
+
+/** A machine without a processor: the test plays the guest. Its evidence files are real. */
+export class FakeMachine implements VmHandle {
+  readonly machineId: MachineId;
+  readonly incarnation: number;
+  readonly capabilities = { screenshot: false, input: false } as const;
+  readonly exited: Promise<VmExit>;
+  private readonly listeners = new Set<(event: VmEvent) => void>();
+  private settleExited: (exit: VmExit) => void = () => undefined;
+  private writing: Promise<void> = Promise.resolve();
+  private isRunning = true;
+  private isFrozen = false;
+  private ending: Promise<void> | null = null;
+
+  constructor(
+    spec: VmSpec,
+    readonly pid: number,
+    readonly link: GuestLink,
+    private readonly evidence: EvidenceRecorder,
+  ) {
+    this.machineId = spec.machineId;
+    this.incarnation = spec.incarnation;
+    this.exited = new Promise((resolve) => (this.settleExited = resolve));
+    this.emitEvent('RESUME');
+    this.print(BANNER);
+  }
+
+  get recording(): VmRecording {
+    return this.evidence.recording;
+  }
+
+  /** True from the first moment of its end. */
+  get hasEnded(): boolean {
+    return this.ending !== null;
+  }
+
+  /** The guest writes on its console. */
+  print(text: string): void {
+    this.writing = this.writing.then(() => this.evidence.serial.append(Buffer.from(text)));
+  }
+
+  /** The monitor sends an event. */
+  emitEvent(name: string, data: Readonly<Record<string, unknown>> = {}): void {
+    const atMs = Date.now();
+    const timestamp = { seconds: Math.floor(atMs / 1000), microseconds: (atMs % 1000) * 1000 };
+    const raw = JSON.stringify({ timestamp, event: name, ...(Object.keys(data).length === 0 ? {} : { data }) });
+    this.evidence.events.append(raw);
+    for (const listener of [...this.listeners]) {
+      try {
+        listener({ name, atMs, data, raw });
+      } catch {
+        // As promised: a listener's failure harms nobody else.
+      }
+    }
+  }
+
+  /** The monitor stops answering, as under SIGSTOP; the machine can still be killed. */
+  freezeMonitor(): void {
+    this.isFrozen = true;
+  }
+
+  /** The machine ends in one of the known ways. Resolves once `exited` has settled. */
+  async end(name: FakeEndingName): Promise<VmExit> {
+    this.ending ??= this.play(FAKE_ENDINGS[name]);
+    return this.exited;
+  }
+
+  status(signal: AbortSignal): Promise<VmStatus> {
+    if (this.ending !== null || this.isFrozen || signal.aborted) return Promise.resolve({ status: null });
+    return Promise.resolve({ status: this.isRunning ? 'running' : 'paused' });
+  }
+
+  consoleTail(maxBytes: number): Uint8Array {
+    return this.evidence.serial.recent(maxBytes);
+  }
+
+  async pause(signal: AbortSignal): Promise<void> {
+    await this.assertAnswers('stop', signal);
+    if (this.isRunning) this.emitEvent('STOP');
+    this.isRunning = false;
+  }
+
+  async resume(signal: AbortSignal): Promise<void> {
+    await this.assertAnswers('cont', signal);
+    if (!this.isRunning) this.emitEvent('RESUME');
+    this.isRunning = true;
+  }
+
+  async stop({ graceMs }: { readonly graceMs: number }): Promise<VmExit> {
+    if (graceMs > 0) {
+      const ended = await withDeadline(this.exited, graceMs, 'the end of the machine').catch(() => null);
+      if (ended !== null) return ended;
+    }
+    return this.end('killed');
+  }
+
+  onEvent(listener: (event: VmEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private async assertAnswers(command: string, signal: AbortSignal): Promise<void> {
+    const { machineId } = this;
+    if (this.ending !== null) {
+      throw vmDriverError('VM_MACHINE_ENDED', `machine ${machineId} has ended; ${command} was not done`, { machineId });
+    }
+    if (!this.isFrozen && !signal.aborted) return;
+    await abortable(new Promise(() => undefined), signal, command).catch((e: unknown) => {
+      throw vmDriverError('VM_MONITOR_SILENT', `${command} of machine ${machineId} got no answer`, { machineId }, e);
+    });
+  }
+
+  private async play({ console, events, exit }: FakeEnding): Promise<void> {
+    if (console !== '') this.print(console);
+    for (const event of events) this.emitEvent(event.name, event.data);
+    await this.link.close();
+    await this.writing;
+    await this.evidence.close();
+    this.settleExited({ ...exit, stderrTail: '', atMs: Date.now() });
+  }
+}

@@ -1,0 +1,154 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { abortable, CleanupStack, kernelError } from '@inquest/kernel';
+import type { GuestLink } from '@inquest/guest-link';
+import { checkInstanceDirectory, checkVmSpec } from '../check-vm-spec';
+import { vmDriverError } from '../errors';
+import { instanceFile, overlayFile } from '../instance-files';
+import { EvidenceRecorder } from '../recording/evidence-recorder';
+import type { DestroyedInstance, HostCheck, ReapedInstance, VmDriver } from '../vm-driver';
+import type { VmHandle } from '../vm-handle';
+import type { VmSpec } from '../vm-specification';
+import { FakeMachine } from './fake-machine';
+
+/** One above the largest pid of Linux (PID_MAX_LIMIT, 2^22): no process can have it, so none can be hurt. */
+const FIRST_FAKE_PID = 4_194_305;
+
+/** How a fake driver behaves. */
+export interface FakeVmDriverOptions {
+  readonly instancesRoot: string;
+  /** The guest's end of the machine: gives the host's link to it. */
+  readonly makeLink: (spec: VmSpec) => GuestLink;
+  /** Awaited in the middle of each start: holds it, or fails it by rejecting. */
+  readonly duringStart?: (spec: VmSpec, signal: AbortSignal) => Promise<void>;
+}
+
+interface FakeLife {
+  readonly abort: AbortController;
+  readonly started: Promise<FakeMachine>;
+}
+
+/** A driver whose machines are objects and whose files are real. Passes `describeVmDriver`. */
+export class FakeVmDriver implements VmDriver {
+  readonly name = 'fake';
+  readonly capabilities = { templates: false, screenshots: false, input: false } as const;
+  private readonly lives = new Map<string, FakeLife>();
+  private nextPid = FIRST_FAKE_PID;
+
+  constructor(private readonly options: FakeVmDriverOptions) {}
+
+  checkHost(signal: AbortSignal): Promise<HostCheck> {
+    if (signal.aborted) return Promise.reject(aborted('the host check', signal));
+    return Promise.resolve({ accelerator: 'none', reason: 'a fake runs no instructions', version: 'fake 1.0.0' });
+  }
+
+  async start(spec: VmSpec, signal: AbortSignal): Promise<FakeMachine> {
+    checkVmSpec(spec, this.options.instancesRoot);
+    const { directory } = spec;
+    if (this.lives.has(directory)) throw existsError(spec);
+    const abort = new AbortController();
+    const started = this.boot(spec, AbortSignal.any([signal, abort.signal]));
+    this.lives.set(directory, { abort, started });
+    try {
+      return await started;
+    } catch (e) {
+      this.lives.delete(directory);
+      throw e;
+    }
+  }
+
+  async destroyInstance(directory: string): Promise<DestroyedInstance> {
+    checkInstanceDirectory(directory, this.options.instancesRoot);
+    const life = this.lives.get(directory);
+    life?.abort.abort();
+    const machine = (await life?.started.catch(() => null)) ?? null;
+    const signalled = machine !== null && !machine.hasEnded;
+    await machine?.stop({ graceMs: 0 });
+    await rm(directory, { recursive: true, force: true });
+    this.lives.delete(directory);
+    return { killed: true, signalled, directoryRemoved: true };
+  }
+
+  async reapOrphans(signal: AbortSignal): Promise<readonly ReapedInstance[]> {
+    const { instancesRoot } = this.options;
+    await mkdir(instancesRoot, { recursive: true });
+    const reaped: ReapedInstance[] = [];
+    for (const name of await readdir(instancesRoot)) {
+      const directory = path.join(instancesRoot, name);
+      if (this.lives.has(directory)) continue;
+      if (signal.aborted) throw aborted('reaping', signal);
+      reaped.push({ ...(await readRecord(directory)), directory, pid: null, observedGone: true });
+      await rm(directory, { recursive: true, force: true });
+    }
+    return reaped;
+  }
+
+  private async boot(spec: VmSpec, signal: AbortSignal): Promise<FakeMachine> {
+    const cleanup = new CleanupStack();
+    try {
+      const machine = await this.bootSteps(spec, signal, cleanup);
+      if (signal.aborted) throw aborted(`the start of machine ${spec.machineId}`, signal);
+      cleanup.disown();
+      return machine;
+    } catch (e) {
+      await cleanup.run();
+      throw signal.aborted ? aborted(`the start of machine ${spec.machineId}`, signal) : e;
+    }
+  }
+
+  private async bootSteps(spec: VmSpec, signal: AbortSignal, cleanup: CleanupStack): Promise<FakeMachine> {
+    signal.throwIfAborted();
+    await mkdir(this.options.instancesRoot, { recursive: true });
+    await claimDirectory(spec);
+    cleanup.defer('instance directory', () => rm(spec.directory, { recursive: true, force: true }));
+    await writeInstance(spec);
+    const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
+    cleanup.defer('evidence files', () => evidence.close());
+    const { duringStart } = this.options;
+    if (duringStart !== undefined) await abortable(duringStart(spec, signal), signal, 'the start');
+    const link = this.options.makeLink(spec);
+    cleanup.defer('guest link', () => link.close());
+    for (const { port, handler } of spec.listeners) await link.listen(port, handler);
+    const machine = new FakeMachine(spec, this.nextPid++, link, evidence);
+    cleanup.defer('machine', async () => void (await machine.stop({ graceMs: 0 })));
+    return machine;
+  }
+}
+
+async function claimDirectory(spec: VmSpec): Promise<void> {
+  try {
+    await mkdir(spec.directory);
+  } catch (e) {
+    if ((e as NodeJS.ErrnoException).code !== 'EEXIST') throw e;
+    throw existsError(spec);
+  }
+}
+
+async function writeInstance(spec: VmSpec): Promise<void> {
+  const { directory, machineId, incarnation } = spec;
+  await writeFile(instanceFile(directory, 'record'), JSON.stringify({ machineId, incarnation }));
+  await mkdir(instanceFile(directory, 'vmm'));
+  await writeFile(overlayFile(directory, incarnation), '');
+}
+
+async function readRecord(directory: string): Promise<Pick<ReapedInstance, 'machineId' | 'incarnation'>> {
+  const unknown = { machineId: null, incarnation: null };
+  const isDirectory = (await stat(directory)).isDirectory();
+  if (!isDirectory) return unknown;
+  const text = await readFile(instanceFile(directory, 'record'), 'utf8').catch(() => null);
+  return text === null ? unknown : (JSON.parse(text) as Pick<ReapedInstance, 'machineId' | 'incarnation'>);
+}
+
+const existsError = ({ machineId, directory }: VmSpec): Error =>
+  vmDriverError('VM_INSTANCE_EXISTS', `machine ${machineId} has an instance already: ${directory} exists`, {
+    machineId,
+  });
+
+const aborted = (what: string, signal: AbortSignal): Error =>
+  kernelError('OPERATION_ABORTED', `${what} was cancelled`, {}, signal.reason);
+
+/** The fake behind a handle, for tests that reach a machine through the code under test. */
+export function fakeMachineOf(machine: VmHandle): FakeMachine {
+  if (machine instanceof FakeMachine) return machine;
+  throw kernelError('INTERNAL', `machine ${machine.machineId} is not a fake`);
+}

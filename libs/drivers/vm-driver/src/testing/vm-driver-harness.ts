@@ -1,0 +1,24 @@
+import type { VmDriver } from '../vm-driver';
+import type { VmHandle } from '../vm-handle';
+import type { VmSpec } from '../vm-specification';
+
+/** How a guest is made to end by the conformance suite. */
+export type HarnessEnding = 'poweroff' | 'reset' | 'panic' | 'killed';
+
+/** What the conformance suite needs to know about one driver. */
+export interface VmDriverHarness {
+  readonly driver: VmDriver;
+  /** A driver as a later service would make it: same instances root, no knowledge of the machines of `driver`. */
+  laterDriver(): VmDriver;
+  /** A specification that starts, with directories of its own. */
+  makeSpec(overrides?: Partial<VmSpec>): VmSpec;
+  /** Names of what exists of an instance on the host: processes, sockets, files. Empty = nothing is left. */
+  leftovers(directory: string): Promise<readonly string[]>;
+  /** Makes a guest that is up end in this way, from the inside (or, for `killed`, from outside the driver). */
+  end(machine: VmHandle, ending: HarnessEnding): Promise<void>;
+  /** A guest port that is served once the guest is up, and how long that may take. */
+  readonly guestPort: number;
+  readonly guestUpMs: number;
+  /** Ends and removes everything. */
+  dispose(): Promise<void>;
+}

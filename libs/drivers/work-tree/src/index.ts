@@ -1,0 +1,20 @@
+export {
+  DEFAULT_TREE_LIMITS,
+  type CollectedEntry,
+  type CollectedTree,
+  type EntryMode,
+  type LeftOut,
+  type TreeLimits,
+} from './collected-tree';
+export { type CommitIdentity } from './commit-identity';
+export { workTreeError } from './errors';
+export { HardenedGit, type GitResult, type GitRun } from './hardened-git';
+export {
+  ProjectRepository,
+  type CommitRequest,
+  type CommitResult,
+  type FilterEntry,
+  type Head,
+  type ScratchFilter,
+} from './project-repository';
+export { isDotGit, pathFault } from './safe-path';

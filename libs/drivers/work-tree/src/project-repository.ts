@@ -1,0 +1,268 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { hasCode, newId } from '@inquest/kernel';
+import { writeBlobs } from './blob-writer';
+import {
+  CollectedTree,
+  DEFAULT_TREE_LIMITS,
+  type CollectedEntry,
+  type LeftOut,
+  type TreeLimits,
+} from './collected-tree';
+import { checkMessage, identityEnvironment, type CommitIdentity } from './commit-identity';
+import { workTreeError } from './errors';
+import { HardenedGit } from './hardened-git';
+import { changesSince, checkConflicts, insideSubmodules, type TreeChanges } from './tree-changes';
+import { collectTree } from './tree-collector';
+import { exportListing } from './tree-export';
+import { listTree, type TreeListing } from './tree-listing';
+
+/** The branch that commits go to, and where it is. */
+export interface Head {
+  readonly branch: string;
+  /** Null while nothing was ever committed. */
+  readonly commit: string | null;
+  readonly committedAtMs: number | null;
+}
+
+/** What a scratch filter is told about an entry. */
+export interface FilterEntry {
+  readonly path: string;
+  readonly kind: 'file' | 'link';
+  readonly sizeBytes: number;
+  /** Up to 8 KiB; only of files that are not tracked. */
+  readonly firstBytes?: Uint8Array;
+  /** In the base of the session or in the project now. */
+  readonly isTracked: boolean;
+}
+
+/** Decides which entries go into a commit. What it names neither as kept nor as held is not committed. */
+export type ScratchFilter = (entries: readonly FilterEntry[]) => {
+  readonly kept: readonly string[];
+  readonly held: readonly LeftOut[];
+};
+
+export interface CommitRequest {
+  readonly tree: CollectedTree;
+  /** What the guest's tree began as: the commit that was exported to it, later the `base` of the last result. Null: empty. */
+  readonly base: string | null;
+  readonly message: string;
+  readonly author: CommitIdentity;
+  readonly committer: CommitIdentity;
+  readonly filter: ScratchFilter;
+}
+
+export interface CommitResult {
+  /** Null when nothing changed; then nothing was made. */
+  readonly commit: string | null;
+  readonly branch: string;
+  /** Paths that the commit adds or changes. */
+  readonly kept: readonly string[];
+  readonly deleted: readonly string[];
+  /** By the filter, or because they are too large. */
+  readonly held: readonly LeftOut[];
+  /** For safety. */
+  readonly refused: readonly LeftOut[];
+  /** The `base` of the next commit of the same guest. */
+  readonly base: string | null;
+}
+
+const FIRST_BYTES = 8 * 1024;
+/** Tries when another commit lands between reading the branch and moving it. */
+const MAX_ATTEMPTS = 5;
+const NO_COMMIT = '0'.repeat(40);
+const never = new AbortController().signal;
+
+/**
+ * The git repository of a project: bare, on the host, never mounted anywhere. No method checks files out or runs
+ * anything that a file of the project could name: no hook, filter, attribute, monitor or pager.
+ */
+export class ProjectRepository {
+  private constructor(private readonly git: HardenedGit) {}
+
+  /** Makes the repository unless it is there. Idempotent. */
+  static async init(gitDirectory: string, signal: AbortSignal = never): Promise<ProjectRepository> {
+    return new ProjectRepository(await HardenedGit.init(gitDirectory, signal));
+  }
+
+  /** Opens a repository. Throws `REPOSITORY_MISSING`. */
+  static async open(gitDirectory: string): Promise<ProjectRepository> {
+    const isThere = await stat(path.join(gitDirectory, 'HEAD')).then(
+      (status) => status.isFile(),
+      () => false,
+    );
+    if (isThere) return new ProjectRepository(new HardenedGit(gitDirectory));
+    throw workTreeError('REPOSITORY_MISSING', `there is no project repository at ${gitDirectory}`);
+  }
+
+  /** Its git directory, to publish from. */
+  get path(): string {
+    return this.git.gitDirectory;
+  }
+
+  /** Where the project is now. */
+  async head(signal: AbortSignal = never): Promise<Head> {
+    const ref = await this.git.line(['symbolic-ref', 'HEAD'], { signal });
+    const found = await this.git.line(['for-each-ref', '--format=%(objectname) %(committerdate:unix)', ref], {
+      signal,
+    });
+    const [commit, seconds] = found.split(' ');
+    const branch = ref.replace(/^refs\/heads\//, '');
+    if (!commit) return { branch, commit: null, committedAtMs: null };
+    return { branch, commit, committedAtMs: Number(seconds) * 1000 };
+  }
+
+  /**
+   * A tar archive of the project as it is now, without `.git`, and the `base` that it is. An error while it is read
+   * destroys the stream. Submodules, and paths whose names are no UTF-8, are not in it; commits leave them as they are.
+   */
+  async exportTree(signal: AbortSignal = never): Promise<{ readonly archive: Readable; readonly base: string | null }> {
+    const { commit, committedAtMs } = await this.head(signal);
+    const listing = await listTree(this.git, commit, { signal });
+    return { archive: exportListing(this.git, listing, committedAtMs ?? 0, signal), base: commit };
+  }
+
+  /** A regular file of the last commit; null when there is none, or it is larger than `maxBytes`. */
+  async readFile(name: string, maxBytes: number, signal: AbortSignal = never): Promise<Buffer | null> {
+    const { commit } = await this.head(signal);
+    const entry = commit === null ? undefined : (await listTree(this.git, commit, { signal })).get(name);
+    if (entry === undefined || !['100644', '100755'].includes(entry.mode)) return null;
+    const size = Number(await this.git.line(['cat-file', '-s', entry.objectId], { signal }));
+    if (size > maxBytes) return null;
+    return (await this.git.run(['cat-file', 'blob', entry.objectId], { signal })).stdout;
+  }
+
+  /**
+   * Takes a guest's tree. Throws `TREE_ARCHIVE_INVALID`, `TREE_TOO_LARGE`, `TREE_STORE_FULL` or `OPERATION_ABORTED`;
+   * then nothing is left of it. The result must be discarded.
+   */
+  collect(tar: Readable, limits: Partial<TreeLimits> = {}, signal: AbortSignal = never): Promise<CollectedTree> {
+    return collectTree(tar, { ...DEFAULT_TREE_LIMITS, ...limits }, signal);
+  }
+
+  /**
+   * Commits what a guest changed since its `base` on top of the branch, and moves the branch. Somebody else's changes at
+   * other paths stay; at the same paths they are a `COMMIT_CONFLICT`. Throws `COMMIT_INPUT_INVALID`,
+   * `COMMIT_BASE_UNKNOWN`, `COMMIT_CONFLICT`, `PROCESS_*` or `OPERATION_ABORTED`; then the branch did not move.
+   */
+  async commit(request: CommitRequest, signal: AbortSignal = never): Promise<CommitResult> {
+    const env = {
+      ...identityEnvironment('AUTHOR', request.author),
+      ...identityEnvironment('COMMITTER', request.committer),
+    };
+    checkMessage(request.message);
+    await this.checkBase(request.base, signal);
+    for (let attempt = 1; ; attempt++) {
+      const result = await this.tryCommit(request, env, signal);
+      if (result !== null) return result;
+      if (attempt === MAX_ATTEMPTS)
+        throw workTreeError('COMMIT_CONFLICT', 'the branch moved each time a commit was made');
+    }
+  }
+
+  /** Null when the branch moved meanwhile. */
+  private async tryCommit(
+    request: CommitRequest,
+    env: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<CommitResult | null> {
+    const { tree: collected, base } = request;
+    const head = await this.head(signal);
+    const baseListing = await listTree(this.git, base, { signal });
+    const headListing = base === head.commit ? baseListing : await listTree(this.git, head.commit, { signal });
+    const submodules = [...insideSubmodules(baseListing, collected)];
+    const { kept, held } = await this.filter(request, submodules, baseListing, headListing);
+    const changes = changesSince(baseListing, collected, kept);
+    const report = {
+      branch: head.branch,
+      deleted: changes.deleted,
+      held,
+      refused: [...collected.refused, ...submodules],
+    };
+    if (changes.written.size + changes.deleted.length === 0) return { ...report, commit: null, kept: [], base };
+    if (headListing !== baseListing) checkConflicts(baseListing, headListing, changes);
+    await writeBlobs(this.git, [...changes.written.values()], signal);
+    const nextBase = await this.writeTree(base, changes, collected, signal);
+    const tree = base === head.commit ? nextBase : await this.writeTree(head.commit, changes, collected, signal);
+    const parents = head.commit === null ? [] : ['-p', head.commit];
+    const commit = await this.git.line(['commit-tree', tree, ...parents, '-F', '-'], {
+      signal,
+      env,
+      input: request.message,
+    });
+    if (!(await this.moveBranch(head, commit, signal))) return null;
+    return { ...report, commit, kept: [...changes.written.keys()], base: nextBase };
+  }
+
+  private async filter(
+    { tree, filter }: CommitRequest,
+    leftOut: readonly LeftOut[],
+    base: TreeListing,
+    head: TreeListing,
+  ): Promise<{ readonly kept: ReadonlySet<string>; readonly held: readonly LeftOut[] }> {
+    const skipped = new Set(leftOut.map(({ path }) => path));
+    const entries: FilterEntry[] = [];
+    for (const entry of tree.entries.values()) {
+      if (!skipped.has(entry.path))
+        entries.push(await describe(tree, entry, base.has(entry.path) || head.has(entry.path)));
+    }
+    const { kept, held } = filter(entries);
+    return { kept: new Set(kept), held: [...tree.held, ...held] };
+  }
+
+  private async checkBase(base: string | null, signal: AbortSignal): Promise<void> {
+    if (base === null) return;
+    const known = /^[0-9a-f]{40}$/.test(base)
+      ? await this.git.run(['cat-file', '-e', `${base}^{tree}`], { signal, acceptExitCodes: [0, 1, 128] })
+      : { exitCode: 1 };
+    if (known.exitCode === 0) return;
+    throw workTreeError('COMMIT_BASE_UNKNOWN', `the project has no tree ${JSON.stringify(base.slice(0, 80))}`);
+  }
+
+  /** The tree that has the changes on top of `onto`. Works in an index of its own, which is gone afterwards with the collected tree. */
+  private async writeTree(
+    onto: string | null,
+    changes: TreeChanges,
+    { directory }: CollectedTree,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const options = { signal, env: { GIT_INDEX_FILE: path.join(directory, newId('index')) } };
+    await this.git.run(['read-tree', ...(onto === null ? ['--empty'] : [onto])], options);
+    const deletions = changes.deleted.map((name) => `0 ${NO_COMMIT}\t${name}\0`);
+    const additions = [...changes.written.values()].map(
+      ({ mode, objectId, path: name }) => `${mode} ${objectId}\t${name}\0`,
+    );
+    await this.git.run(['update-index', '-z', '--index-info'], {
+      ...options,
+      input: [...deletions, ...additions].join(''),
+    });
+    return this.git.line(['write-tree'], options);
+  }
+
+  /** False when the branch is no longer where it was read. */
+  private async moveBranch({ branch, commit: from }: Head, to: string, signal: AbortSignal): Promise<boolean> {
+    const args = [
+      'update-ref',
+      '--create-reflog',
+      '-m',
+      'inquest: commit',
+      `refs/heads/${branch}`,
+      to,
+      from ?? NO_COMMIT,
+    ];
+    try {
+      await this.git.run(args, { signal });
+      return true;
+    } catch (e) {
+      if (hasCode(e, 'PROCESS_FAILED') && (await this.head(signal)).commit !== from) return false;
+      throw e;
+    }
+  }
+}
+
+async function describe(tree: CollectedTree, entry: CollectedEntry, isTracked: boolean): Promise<FilterEntry> {
+  const { path: name, kind, sizeBytes } = entry;
+  if (isTracked || kind === 'link') return { path: name, kind, sizeBytes, isTracked };
+  return { path: name, kind, sizeBytes, isTracked, firstBytes: await tree.firstBytes(entry, FIRST_BYTES) };
+}
