@@ -36,7 +36,7 @@ export async function runTool(program, args, options = {}) {
   try {
     const { stdout } = await execFileAsync(program, args, {
       cwd: options.cwd,
-      env: { ...process.env, LC_ALL: 'C', ...options.env },
+      env: { ...process.env, PATH: toolPath(), LC_ALL: 'C', ...options.env },
       timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       maxBuffer: options.maxOutputBytes ?? MAX_OUTPUT_BYTES,
       encoding: options.encoding ?? 'utf8',
@@ -45,6 +45,11 @@ export async function runTool(program, args, options = {}) {
   } catch (error) {
     throw toolError(program, args, options, error);
   }
+}
+
+/** The tools of file systems are where Debian's users do not look for programs. */
+function toolPath() {
+  return [process.env.PATH ?? '/usr/bin:/bin', '/usr/sbin', '/sbin'].join(':');
 }
 
 function toolError(program, args, options, error) {
@@ -72,6 +77,7 @@ const PACKAGE_OF = {
   gzip: 'gzip',
   lz4: 'lz4',
   debugfs: 'e2fsprogs',
+  e2fsck: 'e2fsprogs',
   mke2fs: 'e2fsprogs',
   xz: 'xz-utils',
   zstd: 'zstd',

@@ -12,7 +12,10 @@ import { BootToolError, runTool } from './run-tool.mjs';
 async function checkFormat() {
   const unformatted = (await runTool('gofmt', ['-l', '.'], { cwd: AGENT_SOURCE })).trim();
   if (unformatted !== '') {
-    throw new BootToolError(`Not in the format of gofmt: ${unformatted.replaceAll('\n', ', ')}`, 'Run: gofmt -w on them.');
+    throw new BootToolError(
+      `Not in the format of gofmt: ${unformatted.replaceAll('\n', ', ')}`,
+      'Run: gofmt -w on them.',
+    );
   }
 }
 

@@ -36,7 +36,7 @@ type putMessage struct {
 }
 
 // put stores the data of the stream at dest: a file, which appears there only when it is complete, or the entries of a
-// tar below a directory.
+// tar below a directory. The mode of the request is the file's; entries of a tar have their own.
 func (s *Server) put(_ context.Context, call *call) error {
 	call.dataDue = true
 	var request putRequest

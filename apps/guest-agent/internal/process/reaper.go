@@ -83,7 +83,8 @@ func (r *Reaper) Start(path string, argv []string, attributes *syscall.ProcAttr)
 	return child, nil
 }
 
-// SignalGroup sends a signal to every process of the group of child. A group without a process is no error.
+// SignalGroup sends a signal to every process of the group of child, also when child itself has ended: the kernel does not give an id
+// away while a process has it as its group, and hands ids out in a circle. A group without a process is no error.
 func SignalGroup(child *Child, sig syscall.Signal) error {
 	if err := syscall.Kill(-child.Pid, sig); err != nil && err != syscall.ESRCH {
 		return err

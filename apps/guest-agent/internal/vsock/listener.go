@@ -4,12 +4,17 @@ package vsock
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// backlog is the number of streams that may wait to be accepted.
-const backlog = 256
+const (
+	// backlog is the number of streams that may wait to be accepted.
+	backlog = 256
+	// retryInterval is the pause after an accept that failed for want of descriptors or memory, which others may free.
+	retryInterval = 100 * time.Millisecond
+)
 
 // Listen accepts streams on port of any of the guest's context ids and gives each to handler, in a goroutine of its own; the
 // stream is closed when the handler returns. It returns only with an error: at once when the kernel has no AF_VSOCK.
@@ -21,6 +26,10 @@ func Listen(port uint32, handler func(stream *os.File)) error {
 	defer listener.Close()
 	for {
 		stream, err := accept(listener)
+		if isShortage(err) {
+			time.Sleep(retryInterval)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("accept on vsock port %d: %w", port, err)
 		}
@@ -29,6 +38,10 @@ func Listen(port uint32, handler func(stream *os.File)) error {
 			handler(stream)
 		}()
 	}
+}
+
+func isShortage(err error) bool {
+	return err == unix.EMFILE || err == unix.ENFILE || err == unix.ENOMEM || err == unix.ENOBUFS
 }
 
 func bind(port uint32) (*os.File, error) {

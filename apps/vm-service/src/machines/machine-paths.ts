@@ -15,7 +15,7 @@ export class MachinePaths {
 
   /** One incarnation's instance: a new name each time, because image locks are per inode. */
   instance(machine: MachineId, incarnation: number): string {
-    return path.join(this.instancesRoot, `${checked(machine)}.${incarnation}`);
+    return path.join(this.instancesRoot, `${checked(machine)}_${incarnation}`);
   }
 
   /** The evidence bundle of one incarnation. Outlives the machine. */

@@ -26,9 +26,7 @@ const guestFailure = (status: number, when: string, remediation: string): ErrorR
 const FRAME_ERRORS = {
   FRAME_OVERSIZED: protocolViolation('A frame announces a length above the limit of its kind.'),
   FRAME_EMPTY: protocolViolation('A frame announces the length 0, which has no room for the kind byte.'),
-  FRAME_TRUNCATED: protocolViolation(
-    'A stream ends inside a frame, or before the frame that its request must end with.',
-  ),
+  FRAME_TRUNCATED: protocolViolation('A stream ends inside a frame.'),
   FRAME_KIND_UNKNOWN: protocolViolation('The first payload byte of a frame is no known kind.'),
   FRAME_JSON_INVALID: protocolViolation('A control frame is not one JSON object in UTF-8.'),
   FRAME_ORDER_INVALID: protocolViolation(

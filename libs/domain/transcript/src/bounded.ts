@@ -3,8 +3,10 @@ import type { Redact } from './redactor';
 
 /** How much of one entry is written down. */
 export interface Bounds {
+  /** Of each text, in characters. */
   readonly textLength: number;
-  readonly listLength: number;
+  /** List elements in all, and properties of free values. */
+  readonly itemCount: number;
 }
 
 // Deeper structures come only from somebody who wants to exhaust the stack.
@@ -18,11 +20,14 @@ const MAX_REDACTED_LENGTH = 256 * 1024;
 export class BoundedCopy {
   private characters = 0;
   private items = 0;
+  private itemsLeft: number;
 
   constructor(
     private readonly redact: Redact,
     private readonly bounds: Bounds,
-  ) {}
+  ) {
+    this.itemsLeft = bounds.itemCount;
+  }
 
   /** What was left out so far; null when nothing was. */
   get cut(): Cut | null {
@@ -49,15 +54,19 @@ export class BoundedCopy {
       return null;
     }
     if (Array.isArray(value)) return this.bounded(value).map((item) => this.walk(item, depth + 1, free));
-    const properties = this.bounded(Object.entries(value).filter(([, property]) => property !== undefined));
+    const properties = Object.entries(value).filter(([, property]) => property !== undefined);
+    // A value of known shape has few properties and needs them all.
+    const taken = free ? this.bounded(properties) : properties;
     return Object.fromEntries(
-      properties.map(([key, property]) => [free ? this.text(key) : key, this.walk(property, depth + 1, free)]),
+      taken.map(([key, property]) => [free ? this.text(key) : key, this.walk(property, depth + 1, free)]),
     );
   }
 
   private bounded<T>(items: readonly T[]): readonly T[] {
-    this.items += Math.max(0, items.length - this.bounds.listLength);
-    return items.slice(0, this.bounds.listLength);
+    const taken = items.slice(0, this.itemsLeft);
+    this.itemsLeft -= taken.length;
+    this.items += items.length - taken.length;
+    return taken;
   }
 
   // A secret may be all digits, and then a model may well pass it as a number.

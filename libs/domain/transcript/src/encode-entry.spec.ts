@@ -44,14 +44,31 @@ describe('encodeEntry', () => {
   it('says what it left out', () => {
     const line = encodeEntry(
       verbWith(
-        Array.from({ length: 700 }, () => 0),
+        Array.from({ length: 2500 }, () => 0),
         'x'.repeat(10_000),
       ),
       keepAll,
     );
     const entry = only(decodeTranscript(line).entries);
-    expect(entry.cut).toEqual({ characters: 10_000 - 8192, items: 200 });
+    expect(entry.cut).toEqual({ characters: 10_000 - 8192, items: 500 });
     expect(text(line)).toContain('…[1808 characters cut]…');
+  });
+
+  it('records even arguments that branch without end', () => {
+    const branch = (depth: number): JsonValue => (depth === 0 ? 'leaf'.repeat(20) : [1, 2, 3, 4].map(() => branch(depth - 1)));
+    const line = encodeEntry(verbWith(branch(8)), keepAll);
+    expect(line.length).toBeLessThanOrEqual(MAX_LINE_BYTES);
+    expect(only(decodeTranscript(line).entries).cut?.items).toBeGreaterThan(0);
+  });
+
+  it('records a publication of very many files, and says that its lists were cut', () => {
+    const paths = Array.from({ length: 5000 }, (_, index) => `src/some/directory/file-${index}.ts`);
+    const held = paths.map((path) => ({ path, rule: 'log', why: 'a log file' }));
+    const publication = { commit: null, branch: null, kept: paths, held, pushed: false, detail: 'no forge' };
+    const entry = only(new SampleSession().add('publication', publication).entries);
+    const decoded = only(decodeTranscript(encodeEntry(entry, keepAll)).entries);
+    expect(decoded).toMatchObject({ type: 'publication', detail: 'no forge' });
+    expect(decoded.cut?.items).toBeGreaterThan(5000);
   });
 
   it('bounds nesting instead of exhausting the stack', () => {

@@ -99,7 +99,7 @@ export class ImageStore {
     onProgress: (p: HashProgress) => void = ignore,
   ): Promise<VersionRecord> {
     const directory = await this.existingDirectory(id);
-    if ((await statusOf(path.join(directory, RECORD_FILE_NAME))) !== null) {
+    if ((await this.recordStatus(directory)) !== null) {
       throw imageStoreError('IMAGE_VERSION_SEALED', `image ${versionLabel(id)} is sealed and never sealed again`);
     }
     return onFileSystem(`seal image ${versionLabel(id)}`, async () => {
@@ -117,7 +117,7 @@ export class ImageStore {
   async readRecord(id: VersionId): Promise<VersionRecord> {
     const directory = await this.existingDirectory(id);
     const file = path.join(directory, RECORD_FILE_NAME);
-    if ((await statusOf(file))?.isFile() !== true) {
+    if ((await this.recordStatus(directory))?.isFile() !== true) {
       throw imageStoreError(
         'IMAGE_RECORD_MISSING',
         `image ${versionLabel(id)} has no record, so nothing may start from it`,
@@ -183,7 +183,7 @@ export class ImageStore {
       for (const child of await this.directoriesIn(path.join(this.root, name))) {
         const id = versionIdFrom(name, child);
         if (id === null) continue;
-        const record = await statusOf(path.join(this.directoryOf(id), RECORD_FILE_NAME));
+        const record = await this.recordStatus(this.directoryOf(id));
         versions.push({ ...id, isSealed: record !== null });
       }
     }
@@ -194,11 +194,14 @@ export class ImageStore {
   async remove(id: VersionId): Promise<void> {
     const directory = await this.existingDirectory(id);
     const staging = await this.stage();
-    await onFileSystem(`remove image ${versionLabel(id)}`, async () => {
-      await rename(directory, path.join(staging.directory, 'removed'));
-      await flush(path.dirname(directory));
-    });
-    await staging.discard();
+    try {
+      await onFileSystem(`remove image ${versionLabel(id)}`, async () => {
+        await rename(directory, path.join(staging.directory, 'removed'));
+        await flush(path.dirname(directory));
+      });
+    } finally {
+      await staging.discard();
+    }
   }
 
   /** Removes what killed processes left in staging. Only before anything of this life is staged. Gives how many there were. */
@@ -223,14 +226,18 @@ export class ImageStore {
     return directory;
   }
 
-  private async directoriesIn(directory: string): Promise<readonly string[]> {
-    try {
-      const entries = await readdir(directory, { withFileTypes: true });
+  private recordStatus(directory: string) {
+    return onFileSystem(`look at ${directory}`, () => statusOf(path.join(directory, RECORD_FILE_NAME)));
+  }
+
+  private directoriesIn(directory: string): Promise<readonly string[]> {
+    return onFileSystem(`list ${directory}`, async () => {
+      const entries = await readdir(directory, { withFileTypes: true }).catch((e: unknown) => {
+        if (systemCode(e) === 'ENOENT') return [];
+        throw e;
+      });
       return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-    } catch (e) {
-      if (systemCode(e) === 'ENOENT') return [];
-      throw e;
-    }
+    });
   }
 
   private async writeRecord(directory: string, record: VersionRecord): Promise<void> {

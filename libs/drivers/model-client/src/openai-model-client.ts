@@ -116,7 +116,7 @@ export class OpenAiModelClient implements ModelClient {
     return this.sdk.chat.completions.create(body, { signal });
   }
 
-  // An endpoint may quote the key that it refuses, or a part of it.
+  // An endpoint may quote the key that it refuses.
   private hideKey(text: string): string {
     const { apiKey } = this.options;
     return redactTokenShapes(apiKey === null || apiKey === '' ? text : text.replaceAll(apiKey, '[redacted model key]'));

@@ -19,6 +19,7 @@ export interface CollectedEntry {
 
 /** A path that was left out, and why. */
 export interface LeftOut {
+  /** Fit for people: what is not printable in it is escaped. */
   readonly path: string;
   readonly rule: string;
   readonly why: string;
@@ -53,6 +54,8 @@ export class CollectedTree {
     readonly held: readonly LeftOut[],
     /** Not safe, or nothing that git can hold. */
     readonly refused: readonly LeftOut[],
+    /** Every path of `held` and `refused` as it was in the archive, not as it is shown. */
+    readonly leftOutPaths: ReadonlySet<string>,
     readonly totalBytes: number,
   ) {}
 

@@ -1,5 +1,6 @@
 import type { CollectedEntry, CollectedTree, LeftOut } from './collected-tree';
 import { workTreeError } from './errors';
+import { shownPath } from './safe-path';
 import { isGitlink, type ListedEntry, type TreeListing } from './tree-listing';
 
 /** What one commit does to paths. */
@@ -18,9 +19,8 @@ export function changesSince(base: TreeListing, collected: CollectedTree, kept: 
   for (const [path, entry] of collected.entries) {
     if (kept.has(path) && !isSame(base.get(path), entry)) written.set(path, entry);
   }
-  const leftOut = new Set([...collected.held, ...collected.refused].map(({ path }) => path));
   const deleted = [...base.values()]
-    .filter((entry) => !isGitlink(entry) && !collected.entries.has(entry.path) && !leftOut.has(entry.path))
+    .filter((entry) => !isGitlink(entry) && !collected.entries.has(entry.path) && !collected.leftOutPaths.has(entry.path))
     .map(({ path }) => path);
   return { written, deleted };
 }
@@ -31,7 +31,7 @@ export function insideSubmodules(base: TreeListing, collected: CollectedTree): r
   if (submodules.size === 0) return [];
   return [...collected.entries.keys()]
     .filter((path) => [path, ...parentsOf(path)].some((level) => submodules.has(level)))
-    .map((path) => ({ path, rule: 'submodule', why: 'it lies in a submodule, which belongs to another repository' }));
+    .map((path) => ({ path: shownPath(path), rule: 'submodule', why: 'it lies in a submodule, which belongs to another repository' }));
 }
 
 /**
@@ -43,7 +43,7 @@ export function checkConflicts(base: TreeListing, head: TreeListing, changes: Tr
   const moved = touched.filter((path) => !isUntouched(base.get(path), head.get(path), changes.written.get(path)));
   const conflicts = [...moved, ...blocked(head, changes)];
   if (conflicts.length === 0) return;
-  const shown = conflicts.slice(0, 10).join(', ') + (conflicts.length > 10 ? ` and ${conflicts.length - 10} more` : '');
+  const shown = conflicts.slice(0, 10).map(shownPath).join(', ') + (conflicts.length > 10 ? ` and ${conflicts.length - 10} more` : '');
   throw workTreeError('COMMIT_CONFLICT', `the project changed meanwhile at ${shown}`, { conflicts: conflicts.length });
 }
 

@@ -29,7 +29,7 @@ export async function collectTree(tar: Readable, limits: TreeLimits, signal: Abo
   }
 }
 
-// The archive's types promise a link name and a known type; at run time both may be null.
+// tar-stream does not export the type.
 type Entry = Extract extends AsyncIterable<infer Source> ? Source : never;
 
 class TreeCollector {
@@ -37,6 +37,7 @@ class TreeCollector {
   private readonly directories = new Set<string>();
   private readonly held: LeftOut[] = [];
   private readonly refused: LeftOut[] = [];
+  private readonly leftOutPaths = new Set<string>();
   private seen = 0;
   private totalBytes = 0;
 
@@ -61,7 +62,8 @@ class TreeCollector {
       throw e;
     }
     await fed;
-    return new CollectedTree(this.directory, this.entries, this.held, this.refused, this.totalBytes);
+    const { entries, held, refused, leftOutPaths, totalBytes } = this;
+    return new CollectedTree(this.directory, entries, held, refused, leftOutPaths, totalBytes);
   }
 
   private async take(entry: Entry): Promise<void> {
@@ -71,6 +73,7 @@ class TreeCollector {
     this.count(header);
     const fault = pathFault(name, this.limits.pathBytes) ?? this.placeFault(name, header);
     if (fault !== null) return this.refuse(name, 'unsafe-path', fault);
+    // The types of tar-stream promise a known type and a link name; at run time both may be null.
     switch (header.type) {
       case 'directory':
         return this.enter(name);
@@ -90,8 +93,9 @@ class TreeCollector {
     this.seen++;
     this.totalBytes += size;
     const { entries, totalBytes } = this.limits;
-    if (this.seen > entries)
+    if (this.seen > entries) {
       throw workTreeError('TREE_TOO_LARGE', `the tree has more than ${entries} entries`, { entries });
+    }
     if (this.totalBytes > totalBytes) {
       throw workTreeError('TREE_TOO_LARGE', `the tree has more than ${totalBytes} bytes`, { totalBytes });
     }
@@ -112,7 +116,8 @@ class TreeCollector {
     const { size, mode } = entry.header;
     if (size > this.limits.fileBytes) {
       const why = `has ${size} bytes, more than the ${this.limits.fileBytes} that are committed`;
-      this.held.push({ path: name, rule: 'large-file', why });
+      this.leftOutPaths.add(name);
+      this.held.push({ path: shownPath(name), rule: 'large-file', why });
       return;
     }
     const executable = (mode & EXECUTABLE_BIT) !== 0;
@@ -161,6 +166,7 @@ class TreeCollector {
   }
 
   private refuse(name: string, rule: string, fault: string): void {
+    this.leftOutPaths.add(name);
     this.refused.push({ path: shownPath(name), rule, why: `it ${fault}` });
   }
 }

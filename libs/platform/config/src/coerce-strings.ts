@@ -22,6 +22,10 @@ export function coerceString(type: unknown, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (type === Number) return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
   if (type === Boolean) return value === 'true' ? true : value === 'false' ? false : value;
-  if (type === Array) return value.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  if (type === Array)
+    return value
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
   return value;
 }

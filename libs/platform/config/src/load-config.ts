@@ -61,5 +61,7 @@ function invalidConfig(violations: readonly Violation[], bindings: readonly EnvB
 function describeValue(binding: EnvBinding, env: Environment): string {
   const value = rawValue(binding, env);
   if (value === undefined) return 'it is not set';
-  return binding.secret === true ? 'its value is secret' : `it is ${JSON.stringify(value.slice(0, SHOWN_VALUE_LENGTH))}`;
+  return binding.secret === true
+    ? 'its value is secret'
+    : `it is ${JSON.stringify(value.slice(0, SHOWN_VALUE_LENGTH))}`;
 }

@@ -26,7 +26,9 @@ export function parseDto<T extends object>(Class: DtoClass<T>, value: unknown, o
     throw kernelError('INPUT_INVALID', `${Class.name} must be an object`, { type: Class.name });
   }
   if (isDeeperThan(value, MAX_DEPTH)) {
-    throw kernelError('INPUT_INVALID', `${Class.name} is nested more than ${MAX_DEPTH} levels deep`, { type: Class.name });
+    throw kernelError('INPUT_INVALID', `${Class.name} is nested more than ${MAX_DEPTH} levels deep`, {
+      type: Class.name,
+    });
   }
   const instance = plainToInstance(Class, value);
   const violations = violationsOf(instance, options.unknown ?? 'refuse');

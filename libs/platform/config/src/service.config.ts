@@ -1,14 +1,4 @@
-import {
-  IsArray,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  Min,
-  MinLength,
-} from 'class-validator';
+import { IsArray, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min, MinLength } from 'class-validator';
 import { ID_PATTERN } from '@inquest/kernel';
 import { Env } from './env.decorator';
 
@@ -95,7 +85,10 @@ export class ServiceConfig {
   @IsString()
   readonly readyFile?: string;
 
-  @Env('INQUEST_LOG_LEVEL', { description: `Least severe entry that is logged: ${LOG_LEVELS.join(', ')}`, default: 'log' })
+  @Env('INQUEST_LOG_LEVEL', {
+    description: `Least severe entry that is logged: ${LOG_LEVELS.join(', ')}`,
+    default: 'log',
+  })
   @IsIn(LOG_LEVELS)
   readonly logLevel!: LogLevelName;
 }

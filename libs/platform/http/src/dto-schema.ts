@@ -77,7 +77,10 @@ function valueType(rules: readonly Rule[]): string {
 }
 
 function limits(rules: readonly Rule[]): Schema {
-  return Object.assign({}, ...rules.map(({ name, constraints }) => limit(name ?? '', (constraints ?? []) as unknown[]))) as Schema;
+  return Object.assign(
+    {},
+    ...rules.map(({ name, constraints }) => limit(name ?? '', (constraints ?? []) as unknown[])),
+  ) as Schema;
 }
 
 function limit(name: string, [first, second]: readonly unknown[]): Schema {

@@ -44,7 +44,10 @@ export function sendProblem(response: Response, error: DomainError): void {
   if (RETRYABLE_STATUSES.includes(error.status)) response.setHeader('Retry-After', String(retryAfterS(error)));
   if (error.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   // Strings are sent as they are; `json` would change the media type.
-  response.status(error.status).type('application/problem+json').send(JSON.stringify(problemBody(error)));
+  response
+    .status(error.status)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemBody(error)));
 }
 
 export function problemBody(error: DomainError): ProblemBody {

@@ -72,7 +72,10 @@ function arrange(message: unknown, rest: readonly unknown[]): Pick<LogEntry, 'co
   const error = [message, ...others].find((other) => other instanceof Error);
   const stack = others.find((other) => typeof other === 'string' && isStack(other));
   const msg = typeof message === 'string' ? message : error === message ? (error as Error).message : '';
-  const data = [msg === '' && message !== error ? [message] : [], others.filter((o) => o !== error && o !== stack)].flat();
+  const data = [
+    msg === '' && message !== error ? [message] : [],
+    others.filter((o) => o !== error && o !== stack),
+  ].flat();
   return {
     context,
     msg,

@@ -29,9 +29,15 @@ export class Redactor {
     this.values.add(value);
     this.values.add(encodeURIComponent(value));
     // Without the last, partial group: the value may be followed by other text in the same encoding.
-    this.values.add(Buffer.from(value).toString('base64').slice(0, Math.floor(value.length / 3) * 4));
+    this.values.add(
+      Buffer.from(value)
+        .toString('base64')
+        .slice(0, Math.floor(value.length / 3) * 4),
+    );
     // Longest first, or a secret that begins with another one would leave its end behind.
-    const alternatives = [...this.values].filter((v) => v.length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length);
+    const alternatives = [...this.values]
+      .filter((v) => v.length >= MIN_SECRET_LENGTH)
+      .sort((a, b) => b.length - a.length);
     this.registered = new RegExp(alternatives.map(escapeForRegExp).join('|'), 'g');
   }
 

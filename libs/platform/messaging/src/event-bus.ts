@@ -79,7 +79,12 @@ export class EventBus implements OnModuleInit {
         await store();
       });
     } catch (e) {
-      throw messagingError('EVENT_NOT_STORED', `the event stream did not confirm an event for ${subject}`, { subject }, e);
+      throw messagingError(
+        'EVENT_NOT_STORED',
+        `the event stream did not confirm an event for ${subject}`,
+        { subject },
+        e,
+      );
     }
   }
 

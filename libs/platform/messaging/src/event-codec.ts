@@ -14,7 +14,9 @@ export function encodeEvent<Body extends object>(
   idTokens: readonly string[],
   body: Body,
 ): EncodedEvent {
-  const subject = [contract.subject, ...idTokens.map((token) => parseId<string>(token, 'event subject token'))].join('.');
+  const subject = [contract.subject, ...idTokens.map((token) => parseId<string>(token, 'event subject token'))].join(
+    '.',
+  );
   const json = JSON.stringify(body);
   const sizeBytes = Buffer.byteLength(json);
   if (sizeBytes > MAX_EVENT_BYTES) {
@@ -33,7 +35,11 @@ export function eventFilter(contract: EventContract<object>, ids: readonly strin
     token === '*' || (token === '>' && at === ids.length - 1) || ID_PATTERN.test(token);
   const wrong = ids.findIndex((token, at) => !isToken(token, at));
   if (wrong >= 0) {
-    throw kernelError('INPUT_INVALID', `id ${wrong + 1} of a watch on ${contract.subject} is neither an id nor a wildcard`, {});
+    throw kernelError(
+      'INPUT_INVALID',
+      `id ${wrong + 1} of a watch on ${contract.subject} is neither an id nor a wildcard`,
+      {},
+    );
   }
   return [contract.subject, ...ids].join('.');
 }

@@ -65,7 +65,10 @@ export async function* followEvents(
 }
 
 /** `deliver_policy: all` must not be sent: this client then waits for ever on nats-server before 2.10 (error 10094). */
-async function deliverFrom(manager: JetStreamManager, { sequence, timeMs }: StreamStart): Promise<Partial<ConsumerConfig>> {
+async function deliverFrom(
+  manager: JetStreamManager,
+  { sequence, timeMs }: StreamStart,
+): Promise<Partial<ConsumerConfig>> {
   if (sequence === null && timeMs !== null) {
     return { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(timeMs).toISOString() };
   }

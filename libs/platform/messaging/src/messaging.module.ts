@@ -1,4 +1,10 @@
-import { Module, type DynamicModule, type FactoryProvider, type INestApplicationContext, type Provider } from '@nestjs/common';
+import {
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type INestApplicationContext,
+  type Provider,
+} from '@nestjs/common';
 import type { CustomStrategy } from '@nestjs/microservices';
 import { EventBus } from './event-bus';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './messaging-options';

@@ -103,7 +103,9 @@ export class RpcClient {
     { node, timeoutMs = op.timeoutMs, signal }: CallOptions,
   ): Promise<Res> {
     if (op.perNode && node === undefined) {
-      throw messagingError('RPC_NODE_MISSING', `${op.subject} was called without naming a node`, { subject: op.subject });
+      throw messagingError('RPC_NODE_MISSING', `${op.subject} was called without naming a node`, {
+        subject: op.subject,
+      });
     }
     const subject = subjectFor(op, node ?? null);
     const { connection } = this.nats.session();
@@ -153,7 +155,12 @@ function requestFailure(e: unknown, subject: string, timeoutMs: number): DomainE
     case ErrorCode.Timeout:
       return messagingError('RPC_TIMEOUT', `no answer on ${subject} within ${timeoutMs} ms`, { subject, timeoutMs }, e);
     default:
-      return messagingError('RPC_DISCONNECTED', `the connection was lost during the call of ${subject}`, { subject }, e);
+      return messagingError(
+        'RPC_DISCONNECTED',
+        `the connection was lost during the call of ${subject}`,
+        { subject },
+        e,
+      );
   }
 }
 

@@ -1,4 +1,11 @@
-import { applyDecorators, Catch, UseFilters, UsePipes, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
+import {
+  applyDecorators,
+  Catch,
+  UseFilters,
+  UsePipes,
+  type ArgumentMetadata,
+  type PipeTransform,
+} from '@nestjs/common';
 import { MessagePattern, Transport } from '@nestjs/microservices';
 import { throwError, type Observable } from 'rxjs';
 import { parseDto } from '@inquest/config';

@@ -1,5 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { NatsContext, Server, Transport, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import {
+  NatsContext,
+  Server,
+  Transport,
+  type CustomTransportStrategy,
+  type MessageHandler,
+} from '@nestjs/microservices';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from 'nats';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { abortable, hasCode, kernelError, systemClock, toDomainError, withDeadline } from '@inquest/kernel';
@@ -92,7 +98,12 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   }
 
   /** Never rejects. */
-  private async answer(connection: NatsConnection, pattern: string, handler: MessageHandler, message: Msg): Promise<void> {
+  private async answer(
+    connection: NatsConnection,
+    pattern: string,
+    handler: MessageHandler,
+    message: Msg,
+  ): Promise<void> {
     const startedMs = systemClock.monotonicMs();
     const envelope = decodeJsonObject(message.data);
     const id = typeof envelope?.['id'] === 'string' ? envelope['id'] : null;
@@ -112,13 +123,21 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     });
   }
 
-  private async handle(handler: MessageHandler, envelope: Record<string, unknown> | null, message: Msg): Promise<unknown> {
+  private async handle(
+    handler: MessageHandler,
+    envelope: Record<string, unknown> | null,
+    message: Msg,
+  ): Promise<unknown> {
     if (envelope === null) {
       throw kernelError('INPUT_INVALID', `the message on ${message.subject} is not a JSON object`, {});
     }
     if (this.inFlight.size >= MAX_IN_FLIGHT) {
       const details = { service: this.options.serviceName, limit: MAX_IN_FLIGHT };
-      throw messagingError('RPC_SERVER_BUSY', `${this.options.serviceName} works on ${MAX_IN_FLIGHT} requests`, details);
+      throw messagingError(
+        'RPC_SERVER_BUSY',
+        `${this.options.serviceName} works on ${MAX_IN_FLIGHT} requests`,
+        details,
+      );
     }
     const context = new NatsContext([message.subject, message.headers as MsgHdrs]);
     const work = Promise.resolve(handler(envelope['data'], context)).then((result: unknown) =>
@@ -130,7 +149,9 @@ export class RpcServer extends Server implements CustomTransportStrategy {
 
   private failure(id: string | null, pattern: string, e: unknown): ReplyEnvelope {
     if (this.stopping.signal.aborted && hasCode(e, 'OPERATION_ABORTED')) {
-      const stopped = messagingError('RPC_SERVER_STOPPING', `${this.options.serviceName} is stopping`, { subject: pattern });
+      const stopped = messagingError('RPC_SERVER_STOPPING', `${this.options.serviceName} is stopping`, {
+        subject: pattern,
+      });
       return { id, err: stopped.toBody(), isDisposed: true };
     }
     const error = toDomainError(e);

@@ -7,7 +7,6 @@ import { CleanupStack, defineErrors, operation } from '@inquest/kernel';
 import { currentTraceId, runWithTrace } from '@inquest/logging';
 import { eventually, startNats, type NatsFixture } from '@inquest/testing';
 import { MessagingModule, natsMicroserviceOptions } from './messaging.module';
-import { NatsClient } from './nats-client';
 import { RpcClient } from './rpc-client';
 import { RpcHandler } from './rpc-handler';
 
@@ -38,9 +37,22 @@ const ops = {
   text: operation({ subject: `${SUBJECT}.text`, request: SizeRequest, response: TextReply, timeoutMs: 20_000 }),
   fail: operation({ subject: `${SUBJECT}.fail`, request: SizeRequest, response: TextReply, timeoutMs: 20_000 }),
   hang: operation({ subject: `${SUBJECT}.hang`, request: Nothing, response: Nothing, timeoutMs: 20_000 }),
+  linger: operation({
+    subject: `${SUBJECT}.linger`,
+    perNode: true,
+    request: Nothing,
+    response: Nothing,
+    timeoutMs: 20_000,
+  }),
   lie: operation({ subject: `${SUBJECT}.lie`, request: Nothing, response: TextReply, timeoutMs: 20_000 }),
   nobody: operation({ subject: `${SUBJECT}.nobody`, request: Nothing, response: Nothing, timeoutMs: 20_000 }),
-  where: operation({ subject: `${SUBJECT}.where`, perNode: true, request: Nothing, response: TextReply, timeoutMs: 20_000 }),
+  where: operation({
+    subject: `${SUBJECT}.where`,
+    perNode: true,
+    request: Nothing,
+    response: TextReply,
+    timeoutMs: 20_000,
+  }),
   who: operation({ subject: `${SUBJECT}.who`, request: Nothing, response: TextReply, timeoutMs: 20_000 }),
 } as const;
 
@@ -69,6 +81,12 @@ function probeController(nodeId: string, calls: string[]) {
     @RpcHandler(ops.hang)
     hang(): Promise<Nothing> {
       calls.push('hang');
+      return new Promise(() => undefined);
+    }
+
+    @RpcHandler(ops.linger)
+    linger(): Promise<Nothing> {
+      calls.push('linger');
       return new Promise(() => undefined);
     }
 
@@ -166,7 +184,10 @@ describe('RPC over a real nats-server', () => {
   });
 
   it('gives up after the timeout', async () => {
-    await expect(client.call(ops.hang, {}, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'RPC_TIMEOUT', status: 504 });
+    await expect(client.call(ops.hang, {}, { timeoutMs: 50 })).rejects.toMatchObject({
+      code: 'RPC_TIMEOUT',
+      status: 504,
+    });
     expect(calls).toEqual(['hang']);
   });
 
@@ -178,7 +199,9 @@ describe('RPC over a real nats-server', () => {
   });
 
   it('answers RPC_REPLY_OVERSIZED in place of a reply over 1 MiB, and lives on', async () => {
-    await expect(client.call(ops.text, { sizeBytes: 2 * 1024 * 1024 })).rejects.toMatchObject({ code: 'RPC_REPLY_OVERSIZED' });
+    await expect(client.call(ops.text, { sizeBytes: 2 * 1024 * 1024 })).rejects.toMatchObject({
+      code: 'RPC_REPLY_OVERSIZED',
+    });
     await expectAlive();
   });
 
@@ -189,7 +212,10 @@ describe('RPC over a real nats-server', () => {
 
   it('does not send a request over 1 MiB', async () => {
     const request = { value: 1, unit: 'x'.repeat(1024 * 1024) };
-    await expect(client.call(ops.double, request)).rejects.toMatchObject({ code: 'RPC_REQUEST_OVERSIZED', fault: 'caller' });
+    await expect(client.call(ops.double, request)).rejects.toMatchObject({
+      code: 'RPC_REQUEST_OVERSIZED',
+      fault: 'caller',
+    });
     expect(calls).toEqual([]);
   });
 
@@ -255,14 +281,18 @@ describe('RPC over a real nats-server', () => {
 
   it('answers requests that do not finish before it stops with RPC_SERVER_STOPPING', async () => {
     const app = await startNode('leaving');
-    const slow = operation({ subject: `${SUBJECT}.slow`, perNode: true, request: Nothing, response: Nothing, timeoutMs: 20_000 });
+    const call = client.call(ops.linger, {}, { node: 'leaving' });
+    const refused = expect(call).rejects.toMatchObject({ code: 'RPC_SERVER_STOPPING', status: 503 });
+    await eventually(() => calls.includes('linger'));
     await app.close();
-    await expect(client.call(slow, {}, { node: 'leaving' })).rejects.toMatchObject({ code: 'RPC_NO_RESPONDER' });
+    await refused;
+    await expect(client.call(ops.linger, {}, { node: 'leaving' })).rejects.toMatchObject({ code: 'RPC_NO_RESPONDER' });
   });
 
   it('fails fast without nats-server, and answers again once it is back', async () => {
     await nats.kill();
-    await eventually(() => expect(client.call(ops.double, { value: 1, unit: 'x' })).rejects.toMatchObject({ code: 'RPC_DISCONNECTED' }), { timeoutMs: 30_000 });
+    const call = () => client.call(ops.double, { value: 1, unit: 'x' }, { timeoutMs: 100 });
+    await eventually(() => expect(call()).rejects.toMatchObject({ code: 'RPC_DISCONNECTED' }));
     await nats.restart();
     await eventually(expectAlive, { timeoutMs: 30_000 });
   }, 90_000);

@@ -1,4 +1,10 @@
-import { Module, type DynamicModule, type MiddlewareConsumer, type NestModule, type OnModuleInit } from '@nestjs/common';
+import {
+  Module,
+  type DynamicModule,
+  type MiddlewareConsumer,
+  type NestModule,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { RpcObservers } from '@inquest/messaging';
 import { Metrics } from './metrics';
 import { MetricsController } from './metrics.controller';

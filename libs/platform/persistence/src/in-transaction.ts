@@ -8,7 +8,10 @@ const MAX_ATTEMPTS = 3;
  * Runs `work` in one transaction: all of it is committed, or nothing when it throws. After a deadlock `work` runs again,
  * up to three times in all, so it must change nothing but the database. Throws what `work` throws.
  */
-export async function inTransaction<T>(dataSource: DataSource, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  dataSource: DataSource,
+  work: (manager: EntityManager) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await dataSource.transaction(work);

@@ -49,7 +49,12 @@ export async function openDataSource(options: PersistenceOptions): Promise<DataS
     return dataSource;
   } catch (e) {
     await dataSource.destroy();
-    throw persistenceError('DATABASE_MIGRATION_FAILED', `schema "${options.schema}" could not be brought up to date`, { schema: options.schema }, e);
+    throw persistenceError(
+      'DATABASE_MIGRATION_FAILED',
+      `schema "${options.schema}" could not be brought up to date`,
+      { schema: options.schema },
+      e,
+    );
   }
 }
 
@@ -72,7 +77,12 @@ async function connect(options: PersistenceOptions): Promise<DataSource> {
 }
 
 const unreachable = ({ databaseUrl, schema }: PersistenceOptions, timeoutMs: number, cause: unknown): Error =>
-  persistenceError('DATABASE_UNREACHABLE', `no connection to ${serverOf(databaseUrl)} within ${timeoutMs} ms`, { schema, timeoutMs }, cause);
+  persistenceError(
+    'DATABASE_UNREACHABLE',
+    `no connection to ${serverOf(databaseUrl)} within ${timeoutMs} ms`,
+    { schema, timeoutMs },
+    cause,
+  );
 
 /** Host, port and database, never the credentials. */
 function serverOf(databaseUrl: string): string {

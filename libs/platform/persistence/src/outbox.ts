@@ -31,9 +31,13 @@ export class Outbox {
   ): Promise<void> {
     const runner = manager.queryRunner;
     if (runner?.isTransactionActive !== true) {
-      throw persistenceError('OUTBOX_TRANSACTION_MISSING', `an event of ${contract.subject} was added outside of a transaction`, {
-        subject: contract.subject,
-      });
+      throw persistenceError(
+        'OUTBOX_TRANSACTION_MISSING',
+        `an event of ${contract.subject} was added outside of a transaction`,
+        {
+          subject: contract.subject,
+        },
+      );
     }
     const { subject, json } = encodeEvent(contract, idTokens, body);
     await manager.query(

@@ -19,7 +19,7 @@ export interface GuestDownload {
 /**
  * Reads a file or a tree out of the guest, at most `maxBytes`. Resolves once the guest has begun; rejects with its `PATH_*`,
  * `LINK_CLOSED`, `AGENT_ANSWER_LATE` or `OPERATION_ABORTED`. `content` may fail with these, `TRANSFER_OVERSIZED` or
- * `TRANSFER_CORRUPTED`. The deadline runs anew with each frame, and not while the reader pauses.
+ * `TRANSFER_CORRUPTED`. The deadline runs anew for each piece that the reader asks for, and not while the reader pauses.
  */
 export async function get(
   connection: AgentConnection,
@@ -32,7 +32,9 @@ export async function get(
   try {
     channel = await connection.open({ op: 'get', ...request }, deadline);
     parseOk(await channel.nextControl());
-    return startDownload(new VerifiedData(channel, deadline, maxBytes), deadline);
+    deadline.disarm();
+    const content = new DownloadStream(channel, deadline, new VerifiedData(channel, maxBytes));
+    return { content, end: content.verified };
   } catch (e) {
     deadline.clear();
     channel?.close();
@@ -40,19 +42,49 @@ export async function get(
   }
 }
 
-function startDownload(data: VerifiedData, deadline: CallDeadline): GuestDownload {
-  const content = Readable.from(data.read(), { objectMode: false });
-  deadline.whenEnded((reason) => void content.destroy(reason));
-  const end = new Promise<GetEnd>((resolve, reject) => {
-    content.once('error', reject);
-    content.once('close', () => {
-      data.close();
-      if (data.end !== null) resolve(data.end);
-      else reject(linkError('LINK_CLOSED', 'the get was abandoned before its end'));
+class DownloadStream extends Readable {
+  readonly verified: Promise<GetEnd>;
+  private resolveVerified: (end: GetEnd) => void = () => undefined;
+  private rejectVerified: (reason: unknown) => void = () => undefined;
+
+  constructor(
+    private readonly channel: FrameChannel,
+    private readonly deadline: CallDeadline,
+    private readonly data: VerifiedData,
+  ) {
+    super();
+    this.verified = new Promise((resolve, reject) => {
+      this.resolveVerified = resolve;
+      this.rejectVerified = reject;
     });
-  });
-  end.catch(() => undefined);
-  return { content, end };
+    this.verified.catch(() => undefined);
+    // The failure is in `verified` too, so a reader that has not begun must not end the process.
+    this.on('error', () => undefined);
+    deadline.whenEnded((reason) => void this.destroy(reason));
+  }
+
+  override _read(): void {
+    void this.pull();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.deadline.clear();
+    this.channel.close();
+    this.rejectVerified(error ?? linkError('LINK_CLOSED', 'the get was abandoned before its end'));
+    done(error);
+  }
+
+  private async pull(): Promise<void> {
+    try {
+      this.deadline.restart();
+      const bytes = await this.data.next();
+      this.deadline.disarm();
+      if (this.data.end !== null) this.resolveVerified(this.data.end);
+      this.push(bytes);
+    } catch (e) {
+      this.destroy(e as Error);
+    }
+  }
 }
 
 /** The data frames of a get, checked against what the guest declares at the end. */
@@ -64,34 +96,23 @@ class VerifiedData {
 
   constructor(
     private readonly channel: FrameChannel,
-    private readonly deadline: CallDeadline,
     private readonly maxBytes: number,
   ) {}
 
-  async *read(): AsyncGenerator<Uint8Array, void, undefined> {
-    for (;;) {
-      this.deadline.restart();
-      const frame = await this.channel.next();
-      if (frame.kind === 'data-from-guest') {
-        this.deadline.disarm();
-        this.count(frame.bytes);
-        yield frame.bytes;
-      } else if (frame.kind === 'end') {
-        this.verify(parseGetEnd(await this.channel.nextControl()));
-        return;
-      } else if (frame.kind === 'control') {
-        // Only an error may come here: it is thrown by the parser, anything else is out of order.
-        parseGetEnd(frame.body);
-        throw this.channel.outOfOrder(frame);
-      } else {
-        throw this.channel.outOfOrder(frame);
-      }
+  /** The next bytes; null when there are no more and all of them are what the guest declares. */
+  async next(): Promise<Uint8Array | null> {
+    const frame = await this.channel.next();
+    if (frame.kind === 'data-from-guest') {
+      this.count(frame.bytes);
+      return frame.bytes;
     }
-  }
-
-  close(): void {
-    this.deadline.clear();
-    this.channel.close();
+    if (frame.kind === 'end') {
+      this.verify(parseGetEnd(await this.channel.nextControl()));
+      return null;
+    }
+    // Of all control frames only an error may come here; the parser throws it.
+    if (frame.kind === 'control') parseGetEnd(frame.body);
+    throw this.channel.outOfOrder(frame);
   }
 
   private count(bytes: Uint8Array): void {

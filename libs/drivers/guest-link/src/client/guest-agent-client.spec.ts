@@ -67,6 +67,17 @@ describe('GuestAgentClient', () => {
     });
   });
 
+  it('kills a command while its output is awaited', async () => {
+    guest.agent.execs.results.set('sleep', { hangs: true });
+    const exec = await client.exec({ shell: 'sleep' }, options);
+    const output = readOutput(exec.output);
+    exec.kill();
+    await expect(output).rejects.toMatchObject({ code: 'OPERATION_ABORTED' });
+    await expect(exec.exit).rejects.toMatchObject({ code: 'OPERATION_ABORTED' });
+    await client.ping(options);
+    expect(guest.agent.execs.runningCount).toBe(0);
+  });
+
   it('ends a command in the guest when the signal of its caller aborts', async () => {
     guest.agent.execs.results.set('sleep', { hangs: true });
     const controller = new AbortController();
@@ -257,6 +268,17 @@ describe('GuestAgentClient against a hostile agent', () => {
     const error = encodeControl({ type: 'error', code: 'PATH_IO', message: 'bad sector' });
     const client = await answering([ok, encodeData('data-from-guest', Buffer.from('x')), error]);
     await expect(getAll(client)).rejects.toMatchObject({ code: 'PATH_IO' });
+  });
+
+  it('lets go of a get that stays silent, when its reader does or when time is up', async () => {
+    const client = await answering([ok]);
+    const request = { path: '/x', kind: 'file' } as const;
+    const abandoned = await client.get(request, { ...options, maxBytes: 1 });
+    abandoned.content.resume().destroy();
+    await expect(abandoned.end).rejects.toMatchObject({ code: 'LINK_CLOSED' });
+    const late = await client.get(request, { signal, deadlineMs: 20, maxBytes: 1 });
+    await expect(readAll(late.content)).rejects.toMatchObject({ code: 'AGENT_ANSWER_LATE' });
+    await expect(late.end).rejects.toMatchObject({ code: 'AGENT_ANSWER_LATE' });
   });
 
   it('stops a put as soon as it is refused, and releases its source', async () => {

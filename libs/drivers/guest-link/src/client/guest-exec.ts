@@ -115,7 +115,10 @@ export class GuestExec implements AsyncDisposable {
 
   /** Closes the stream: the guest kills the process group, unless it was detached. Idempotent. */
   kill(): void {
-    this.release();
+    const reason = kernelError('OPERATION_ABORTED', 'the command was abandoned before it ended');
+    this.deadline.clear();
+    this.rejectExit(reason);
+    this.channel.close(reason);
   }
 
   /** As `kill`, for `await using`. */
@@ -142,16 +145,8 @@ export class GuestExec implements AsyncDisposable {
       this.rejectExit(reason);
       throw reason;
     } finally {
-      this.release();
+      this.kill();
     }
-  }
-
-  private release(): void {
-    this.deadline.clear();
-    this.channel.close();
-    this.rejectExit(
-      this.deadline.explain(kernelError('OPERATION_ABORTED', 'the command was abandoned before it ended')),
-    );
   }
 }
 

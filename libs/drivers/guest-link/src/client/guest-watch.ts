@@ -4,7 +4,8 @@ import { CallDeadline, type AgentConnection, type CallOptions } from './agent-co
 /**
  * The beats of a guest: one at once, one on every change and every second. Throws `LINK_CLOSED` when the guest is gone,
  * `AGENT_ANSWER_LATE` when no beat comes for `deadlineMs`, `OPERATION_ABORTED` when the signal aborts. The time does not run
- * while the reader is busy. A paused machine sends no beats: end the watch before pausing.
+ * while the reader is busy. To stop while a beat is awaited, abort the signal. A paused machine sends no beats: end the
+ * watch before pausing.
  */
 export async function* watch(connection: AgentConnection, options: CallOptions): AsyncGenerator<Beat, void, undefined> {
   const deadline = new CallDeadline('watch', options);
