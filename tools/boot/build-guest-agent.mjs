@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * Builds the guest agent: a static program for linux/amd64, the same bytes for the same source and compiler.
+ * Builds the guest agent: a static program for linux/amd64; the same source and compiler give the same bytes.
  *
  *   node tools/boot/build-guest-agent.mjs OUT
  */
-import { access, mkdir, rename, rm } from 'node:fs/promises';
-import { readFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BootToolError, runTool } from './run-tool.mjs';
@@ -28,6 +28,8 @@ const GO_DEPENDENCIES = [
  */
 export function offlineGoEnvironment() {
   return {
+    // A service may run without HOME, where Go keeps its build cache.
+    HOME: process.env.HOME || userInfo().homedir,
     GO111MODULE: 'on',
     GOFLAGS: '-mod=mod',
     GOPROXY: 'off',

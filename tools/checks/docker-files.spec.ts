@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { describeConfig, ServiceConfig } from '@inquest/config';
 import type { DtoClass } from '@inquest/kernel';
-import { defaultServices } from '@inquest/stack';
+import { defaultServices, type NatsUser, type ServiceDeclaration } from '@inquest/stack';
 import { hostPackages } from '../setup/host-programs.mjs';
 import { workspaceRoot } from '../workspace/projects.mjs';
 
@@ -18,10 +18,10 @@ interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes?: Readonly<Record<string, unknown>>;
 }
-interface NatsUser {
+interface ConfiguredUser {
   readonly user: string;
   readonly password: string;
-  readonly permissions: { readonly publish: readonly string[]; readonly subscribe: readonly string[] };
+  readonly permissions: Pick<NatsUser, 'publish' | 'subscribe'>;
 }
 
 /** Where the images have the repository. */
@@ -116,7 +116,9 @@ describe.each(services)('docker/%s.Dockerfile', (service) => {
   it('gives an unprivileged service a state directory of its own', () => {
     const isUnprivileged = argumentsOf(service, 'USER').includes('node');
     const [volume] = argumentsOf(service, 'VOLUME');
-    const isOwned = argumentsOf(service, 'RUN').some((command) => command === `install -d -o node -g node -m 0700 ${volume}`);
+    const isOwned = argumentsOf(service, 'RUN').some(
+      (command) => command === `install -d -o node -g node -m 0700 ${volume}`,
+    );
     expect(isOwned).toBe(isUnprivileged && volume !== undefined);
   });
 });
@@ -128,10 +130,14 @@ describe('docker/', () => {
   });
 
   it('gives vm-service QEMU, and image-service what the recipes need', () => {
-    expect(installedPackages('vm-service')).toEqual(expect.arrayContaining(['qemu-system-x86', 'qemu-utils', 'util-linux']));
+    expect(installedPackages('vm-service')).toEqual(
+      expect.arrayContaining(['qemu-system-x86', 'qemu-utils', 'util-linux']),
+    );
     const recipes = readdirSync(inRepository('tools/images'), { withFileTypes: true }).filter((at) => at.isDirectory());
     const needed = recipes.flatMap(({ name }) => {
-      const { hostPackages: packages } = parse(read('tools/images', name, 'recipe.yaml')) as { hostPackages?: string[] };
+      const { hostPackages: packages } = parse(read('tools/images', name, 'recipe.yaml')) as {
+        hostPackages?: string[];
+      };
       return packages ?? [];
     });
     expect(installedPackages('image-service')).toEqual(expect.arrayContaining(needed));
@@ -181,9 +187,11 @@ describe('docker/compose.kvm.yaml', () => {
 });
 
 describe('docker/nats.conf', () => {
-  const users = readYaml<{ readonly authorization: { readonly users: readonly NatsUser[] } }>('nats.conf').authorization.users;
+  const { users } = readYaml<{ readonly authorization: { readonly users: readonly ConfiguredUser[] } }>(
+    'nats.conf',
+  ).authorization;
   const { natsUsers } = jest.requireActual<{
-    natsUsers: (services: ReturnType<typeof defaultServices>, passwords: Record<string, string>) => NatsUser[];
+    natsUsers: (services: readonly ServiceDeclaration[], passwords: Record<string, string>) => NatsUser[];
   }>(inRepository('libs/platform/stack/src/nats-users'));
 
   it('is what compose.yaml starts NATS with', () => {
@@ -191,19 +199,25 @@ describe('docker/nats.conf', () => {
   });
 
   it('takes each password from a variable that compose.yaml sets', () => {
-    const variables = users.map(({ password }) => password.slice(1));
+    const variables = users.map(({ password }) => password.replace(/^\$/, ''));
     expect(Object.keys(compose.services['nats']?.environment ?? {}).sort()).toEqual(variables.sort());
   });
 
   it('permits each service exactly what the embedded stack permits it', () => {
     const declared = defaultServices({ repositoryRoot: workspaceRoot, model: null, scenario: null });
     const embedded = natsUsers(declared, Object.fromEntries(declared.map(({ name }) => [name, 'password'])));
-    const permissions = (list: readonly NatsUser[]): Record<string, unknown> =>
-      Object.fromEntries(
-        list.map(({ user, permissions: { publish, subscribe } }) => [user, [new Set(publish), new Set(subscribe)]]),
-      );
-    // The embedded users carry their permissions beside the name.
-    const flat = embedded.map((user) => ({ ...user, permissions: user as unknown as NatsUser['permissions'] }));
-    expect(permissions(users)).toEqual(permissions(flat));
+    const configured = users.map(({ user, permissions }) => ({ user, ...permissions }));
+    expect(embedded.map(permissionsOf).sort(byUser)).toEqual(configured.map(permissionsOf).sort(byUser));
   });
 });
+
+type Permissions = Pick<NatsUser, 'user' | 'publish' | 'subscribe'>;
+
+/** A user's permissions, in an order of their own. */
+const permissionsOf = ({ user, publish, subscribe }: Permissions): Permissions => ({
+  user,
+  publish: [...publish].sort(),
+  subscribe: [...subscribe].sort(),
+});
+
+const byUser = (a: Permissions, b: Permissions): number => (a.user < b.user ? -1 : 1);

@@ -1,6 +1,7 @@
 import type { Command, CompoundList, HereDoc, Redirection, Script, SyntaxNode, Word } from 'unbash';
 
 import { derivedField, type Field } from './arguments';
+import { MAX_SCRIPT_LENGTH } from './text-budget';
 
 /** The part of the word expander that this file needs; the expander itself asks for the output of substitutions. */
 export interface CommandExpansion {
@@ -77,8 +78,10 @@ function commandOutput(command: Command, words: CommandExpansion, stdin: Field |
   switch (name.text) {
     case 'echo':
       return print(`${withoutEchoOptions(texts).join(' ')}\n`);
-    case 'printf':
-      return print(formatPrintf(texts));
+    case 'printf': {
+      const output = formatPrintf(texts);
+      return output === null ? null : print(output);
+    }
     case 'cat':
     case 'tee': {
       const input = redirectedInput(command.redirects, words);
@@ -103,17 +106,22 @@ const withoutEchoOptions = (texts: readonly string[]): readonly string[] => {
   return first < 0 ? [] : texts.slice(first);
 };
 
-function formatPrintf([format = '', ...args]: readonly string[]): string {
-  const values = [...args];
-  const once = (): string =>
-    format.replace(/\\(.)|%[sb]/gs, (match, escaped: string | undefined) =>
-      escaped === undefined ? (values.shift() ?? '') : (PRINTF_ESCAPES[escaped] ?? match),
-    );
-  let output = once();
+function formatPrintf([format = '', ...args]: readonly string[]): string | null {
+  const values = args.values();
+  let usedCount = 0;
+  const nextValue = (): string => {
+    usedCount++;
+    return values.next().value ?? '';
+  };
+  let output = '';
   // printf repeats its format until the arguments are used up.
-  for (let before = args.length; values.length > 0 && values.length < before;) {
-    before = values.length;
-    output += once();
-  }
+  do {
+    const usedBefore = usedCount;
+    output += format.replace(/\\(.)|%[sb]/gs, (match, escaped: string | undefined) =>
+      escaped === undefined ? nextValue() : (PRINTF_ESCAPES[escaped] ?? match),
+    );
+    if (usedCount === usedBefore) break;
+    if (output.length > MAX_SCRIPT_LENGTH) return null;
+  } while (usedCount < args.length);
   return output;
 }

@@ -58,6 +58,9 @@ const MAX_DEPTH = 8;
 // Quadratic in the parser; no real script comes near.
 const MAX_HEREDOCS = 512;
 
+// What a call costs besides its body, so that functions which only call each other end soon.
+const CALL_COST = 64;
+
 const DECLARATIONS: ReadonlySet<string> = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);
 
 /** Walks one script, and the scripts inside it, in source order until a git command that writes. Use it once. */
@@ -260,7 +263,7 @@ export class ScriptWalker {
     const definition = this.functions.get(name);
     if (definition === undefined || context.depth >= MAX_DEPTH) return;
     const { body, origin } = definition;
-    if (!this.budget.spend(body.end - body.pos)) {
+    if (!this.budget.spend(body.end - body.pos + CALL_COST)) {
       return this.giveUp('it calls its functions more often than is followed');
     }
     const inner: Context = { ...context, origin, depth: context.depth + 1 };

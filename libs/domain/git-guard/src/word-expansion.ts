@@ -22,6 +22,11 @@ const DEFAULT_OPERATORS: ReadonlySet<string> = new Set(['-', ':-', '=', ':=']);
 
 const WHITE_SPACE = /[ \t\n]+/;
 
+// Not `push(...fields)`: its arguments live on the stack, and a list may be longer than that.
+function appendAll(line: Field[], fields: Expansion): void {
+  for (const field of fields) line.push(field);
+}
+
 /** A word while its parts are glued together. */
 class WordDraft {
   private readonly fields: Field[] = [];
@@ -36,7 +41,7 @@ class WordDraft {
 
   fork(): WordDraft {
     const copy = new WordDraft(this.pos, this.isStarted);
-    copy.fields.push(...this.fields);
+    appendAll(copy.fields, this.fields);
     copy.text = this.text;
     copy.isKnown = this.isKnown;
     return copy;
@@ -98,8 +103,7 @@ export class WordExpander {
   expandCommand(words: readonly CommandArgument[]): readonly Expansion[] {
     let lines: Field[][] = [[]];
     for (const word of words) {
-      const add = (line: Field[], fields: Expansion): void => void line.push(...fields);
-      lines = extendPaths(lines, this.expandArgument(word), (line) => [...line], add);
+      lines = extendPaths(lines, this.expandArgument(word), (line) => [...line], appendAll);
     }
     return lines;
   }
@@ -133,7 +137,8 @@ export class WordExpander {
         (draft, piece) => void draft.append(piece),
       );
     }
-    return drafts.map((draft) => draft.finish().map((field) => this.locate(field, word)));
+    const fields = drafts.map((draft) => draft.finish());
+    return word.parts?.length === 1 ? fields.map((line) => line.map((field) => this.locate(field, word))) : fields;
   }
 
   private literalField(word: Word): Field {
@@ -141,13 +146,13 @@ export class WordExpander {
     return { text: word.value, isKnown: true, pos: word.pos, textPos, fileText: null };
   }
 
-  private locate(field: Field, word: Word): Field {
-    const [part, ...others] = word.parts ?? [];
-    // Only the text between one pair of quotes stands in the script as it is.
-    const isQuotedText = others.length === 0 && (part?.type === 'SingleQuoted' || part?.type === 'DoubleQuoted');
-    const at = isQuotedText ? word.text.indexOf(field.text) : -1;
-    const fileText = part?.type === 'ProcessSubstitution' ? (literalOutput(part.script, this)?.text ?? null) : null;
-    return { ...field, textPos: at < 0 ? null : word.pos + at, fileText };
+  /** Adds what only a word of one part tells about its field. */
+  private locate(field: Field, { parts: [part] = [], text, pos }: Word): Field {
+    if (part?.type === 'ProcessSubstitution') {
+      return { ...field, fileText: literalOutput(part.script, this)?.text ?? null };
+    }
+    const at = part?.type === 'SingleQuoted' || part?.type === 'DoubleQuoted' ? text.indexOf(field.text) : -1;
+    return { ...field, textPos: at < 0 ? null : pos + at };
   }
 
   private piecesOf(part: WordPart, isQuoted: boolean): readonly Piece[] {

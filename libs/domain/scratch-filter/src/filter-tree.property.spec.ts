@@ -98,6 +98,6 @@ describe('filterTree on generated trees', () => {
       ];
       expect(filterTree(tree, { projectRules: null, forceInclude: [] }).kept).toEqual(['a.txt']);
     }
-    expect(performance.now() - startedMs).toBeLessThan(4000);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
   });
 });

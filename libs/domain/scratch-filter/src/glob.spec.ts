@@ -42,6 +42,6 @@ describe('matchesPath', () => {
     const startedMs = performance.now();
     expect(matchesName('a'.repeat(4096), `${'*a'.repeat(100)}b`)).toBe(false);
     expect(matchesPath('a/'.repeat(2000), compilePathGlob(`${'**/a/'.repeat(60)}b`))).toBe(false);
-    expect(performance.now() - startedMs).toBeLessThan(2000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });

@@ -55,7 +55,8 @@ describe('encodeEntry', () => {
   });
 
   it('records even arguments that branch without end', () => {
-    const branch = (depth: number): JsonValue => (depth === 0 ? 'leaf'.repeat(20) : [1, 2, 3, 4].map(() => branch(depth - 1)));
+    const branch = (depth: number): JsonValue =>
+      depth === 0 ? 'leaf'.repeat(20) : [1, 2, 3, 4].map(() => branch(depth - 1));
     const line = encodeEntry(verbWith(branch(8)), keepAll);
     expect(line.length).toBeLessThanOrEqual(MAX_LINE_BYTES);
     expect(only(decodeTranscript(line).entries).cut?.items).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ export { type GuestLink, type GuestListener, type GuestStreamHandler } from './g
 export { establishSerialMux, openSerialMuxLink } from './serial-mux-link';
 export { HybridVsockLink } from './hybrid-vsock-link';
 export { GuestAgentClient } from './client/guest-agent-client';
-export { ANSWER_DEADLINE_MS, type CallOptions } from './client/agent-connection';
+export { ANSWER_DEADLINE_MS, type CallOptions } from './client/call-deadline';
 export {
   type BoundedExec,
   type BoundedOutput,

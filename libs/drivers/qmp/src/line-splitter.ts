@@ -18,13 +18,19 @@ export class LineSplitter {
   *push(chunk: Uint8Array): Generator<string | null> {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      if (this.pendingBytes + end - start > this.maxLineBytes) return yield null;
+      if (this.pendingBytes + end - start > this.maxLineBytes) {
+        yield null;
+        return;
+      }
       const line = this.finish(chunk.subarray(start, end));
       if (line !== '') yield line;
       start = end + 1;
     }
     const rest = chunk.subarray(start);
-    if (this.pendingBytes + rest.length > this.maxLineBytes) return yield null;
+    if (this.pendingBytes + rest.length > this.maxLineBytes) {
+      yield null;
+      return;
+    }
     if (rest.length === 0) return;
     this.pending.push(rest.slice());
     this.pendingBytes += rest.length;

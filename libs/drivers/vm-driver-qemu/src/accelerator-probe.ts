@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hasCode } from '@inquest/kernel';
+import { hasCode, isDomainError } from '@inquest/kernel';
 import { runCommand } from '@inquest/process';
 import { vmDriverError, type HostCheck } from '@inquest/vm-driver';
 import { PROBE_EXIT_CODE, PROBE_EXIT_PORT, probeFirmware } from './probe-firmware';
@@ -16,6 +16,8 @@ const KVM_DEADLINE_MS = 3_000;
 /** Emulation needs no measuring, only to work for this user. */
 const TCG_ITERATIONS = 1;
 const TCG_DEADLINE_MS = 30_000;
+/** QEMU's exit code for whatever it finds wrong before a guest runs. */
+const QEMU_FAILED = 1;
 const REASON_MAX_CHARS = 300;
 
 /**
@@ -38,10 +40,15 @@ export async function probeHost(options: CompiledQemuOptions, signal: AbortSigna
 async function qemuVersion({ qemuBinary }: CompiledQemuOptions, signal: AbortSignal): Promise<string> {
   try {
     const { stdout } = await runCommand(qemuBinary, ['--version'], { timeoutMs: TCG_DEADLINE_MS, signal });
-    return (stdout.split('\n', 1)[0] ?? '').slice(0, REASON_MAX_CHARS);
+    return firstLine(stdout);
   } catch (e) {
     if (hasCode(e, 'OPERATION_ABORTED')) throw e;
-    throw vmDriverError('VM_HOST_UNSUPPORTED', `${qemuBinary} does not run: ${firstLine(e)}`, { qemuBinary }, e);
+    throw vmDriverError(
+      'VM_HOST_UNSUPPORTED',
+      `${qemuBinary} does not run: ${firstLine((e as Error).message)}`,
+      { qemuBinary },
+      e,
+    );
   }
 }
 
@@ -77,16 +84,18 @@ async function runProbe(options: CompiledQemuOptions, signal: AbortSignal, probe
       ...['-machine', 'q35', '-m', '16', '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
       ...['-bios', firmware, '-device', `isa-debug-exit,iobase=${PROBE_EXIT_PORT},iosize=1`],
     ];
-    await runCommand(options.qemuBinary, args, {
+    const { exitCode, stderr } = await runCommand(options.qemuBinary, args, {
       timeoutMs: probe.deadlineMs,
       signal,
-      acceptExitCodes: [PROBE_EXIT_CODE],
+      acceptExitCodes: [PROBE_EXIT_CODE, QEMU_FAILED],
       ...(options.qemuUser === null ? {} : { user: options.qemuUser }),
     });
-    return null;
+    return exitCode === PROBE_EXIT_CODE ? null : firstLine(stderr);
   } catch (e) {
-    if (hasCode(e, 'OPERATION_ABORTED')) throw e;
-    return hasCode(e, 'PROCESS_TIMEOUT') ? `a probe guest hung for ${probe.deadlineMs} ms` : firstLine(e);
+    if (hasCode(e, 'PROCESS_TIMEOUT')) return `a probe guest hung for ${probe.deadlineMs} ms`;
+    if (hasCode(e, 'PROCESS_FAILED') && isDomainError(e))
+      return `QEMU died of ${e.details['signal'] ?? 'an unknown cause'}`;
+    throw e;
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -95,8 +104,4 @@ async function runProbe(options: CompiledQemuOptions, signal: AbortSignal, probe
 /** The host's boot id: what was found out holds until it changes. */
 export const bootId = async (): Promise<string> => (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 
-const firstLine = (e: unknown): string => {
-  const { message } = e as Error;
-  const lines = message.split('\n').map((line) => line.trim());
-  return lines.slice(0, 3).join(' ').slice(-REASON_MAX_CHARS);
-};
+const firstLine = (text: string): string => (text.trim().split('\n', 1)[0] ?? '').slice(0, REASON_MAX_CHARS);

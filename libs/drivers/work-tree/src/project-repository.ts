@@ -14,6 +14,7 @@ import { checkMessage, identityEnvironment, type CommitIdentity } from './commit
 import { workTreeError } from './errors';
 import { HardenedGit } from './hardened-git';
 import { changesSince, checkConflicts, insideSubmodules, type TreeChanges } from './tree-changes';
+import { shownPath } from './safe-path';
 import { collectTree } from './tree-collector';
 import { exportListing } from './tree-export';
 import { listTree, type TreeListing } from './tree-listing';
@@ -171,14 +172,14 @@ export class ProjectRepository {
     const head = await this.head(signal);
     const baseListing = await listTree(this.git, base, { signal });
     const headListing = base === head.commit ? baseListing : await listTree(this.git, head.commit, { signal });
-    const submodules = [...insideSubmodules(baseListing, collected)];
+    const submodules = insideSubmodules(baseListing, collected);
     const { kept, held } = await this.filter(request, submodules, baseListing, headListing);
     const changes = changesSince(baseListing, collected, kept);
     const report = {
       branch: head.branch,
       deleted: changes.deleted,
       held,
-      refused: [...collected.refused, ...submodules],
+      refused: [...collected.refused, ...[...submodules].map(belongsElsewhere)],
     };
     if (changes.written.size + changes.deleted.length === 0) return { ...report, commit: null, kept: [], base };
     if (headListing !== baseListing) checkConflicts(baseListing, headListing, changes);
@@ -197,11 +198,10 @@ export class ProjectRepository {
 
   private async filter(
     { tree, filter }: CommitRequest,
-    leftOut: readonly LeftOut[],
+    skipped: ReadonlySet<string>,
     base: TreeListing,
     head: TreeListing,
   ): Promise<{ readonly kept: ReadonlySet<string>; readonly held: readonly LeftOut[] }> {
-    const skipped = new Set(leftOut.map(({ path }) => path));
     const entries: FilterEntry[] = [];
     for (const entry of tree.entries.values()) {
       if (!skipped.has(entry.path))
@@ -260,6 +260,12 @@ export class ProjectRepository {
     }
   }
 }
+
+const belongsElsewhere = (name: string): LeftOut => ({
+  path: shownPath(name),
+  rule: 'submodule',
+  why: 'it lies in a submodule, which belongs to another repository',
+});
 
 async function describe(tree: CollectedTree, entry: CollectedEntry, isTracked: boolean): Promise<FilterEntry> {
   const { path: name, kind, sizeBytes } = entry;

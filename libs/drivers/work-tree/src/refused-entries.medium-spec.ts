@@ -69,6 +69,18 @@ describe('ProjectRepository.collect', () => {
     expect(project.git('show', 'HEAD:way')).toBe(project.at('victim'));
   });
 
+  it('deletes nothing that it refused, also when the name must be escaped to be shown', async () => {
+    const name = 'odd\nname';
+    await project.commit([{ name, content: 'good' }]);
+    const result = await project.commit([{ name, type: 'link', linkname: '/etc/shadow' }]);
+    expect(result).toMatchObject({
+      commit: null,
+      deleted: [],
+      refused: [{ path: 'odd\\u{a}name', rule: 'unsafe-kind' }],
+    });
+    expect(project.paths()).toEqual([name]);
+  });
+
   it('makes a hard link inside of the tree a file of its own', async () => {
     const result = await project.commit([
       { name: 'a', content: 'shared', mode: 0o755 },

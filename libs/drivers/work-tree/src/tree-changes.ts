@@ -1,7 +1,9 @@
-import type { CollectedEntry, CollectedTree, LeftOut } from './collected-tree';
+import type { CollectedEntry, CollectedTree } from './collected-tree';
 import { workTreeError } from './errors';
 import { shownPath } from './safe-path';
 import { isGitlink, type ListedEntry, type TreeListing } from './tree-listing';
+
+const MAX_NAMED_CONFLICTS = 10;
 
 /** What one commit does to paths. */
 export interface TreeChanges {
@@ -20,18 +22,19 @@ export function changesSince(base: TreeListing, collected: CollectedTree, kept: 
     if (kept.has(path) && !isSame(base.get(path), entry)) written.set(path, entry);
   }
   const deleted = [...base.values()]
-    .filter((entry) => !isGitlink(entry) && !collected.entries.has(entry.path) && !collected.leftOutPaths.has(entry.path))
+    .filter(
+      (entry) => !isGitlink(entry) && !collected.entries.has(entry.path) && !collected.leftOutPaths.has(entry.path),
+    )
     .map(({ path }) => path);
   return { written, deleted };
 }
 
-/** Entries that would take the place of a submodule, or lie in one: those belong to another repository. */
-export function insideSubmodules(base: TreeListing, collected: CollectedTree): readonly LeftOut[] {
+/** Paths that would take the place of a submodule, or lie in one: those belong to another repository. */
+export function insideSubmodules(base: TreeListing, collected: CollectedTree): ReadonlySet<string> {
   const submodules = new Set([...base.values()].filter(isGitlink).map(({ path }) => path));
-  if (submodules.size === 0) return [];
-  return [...collected.entries.keys()]
-    .filter((path) => [path, ...parentsOf(path)].some((level) => submodules.has(level)))
-    .map((path) => ({ path: shownPath(path), rule: 'submodule', why: 'it lies in a submodule, which belongs to another repository' }));
+  if (submodules.size === 0) return submodules;
+  const isInside = (path: string): boolean => [path, ...parentsOf(path)].some((level) => submodules.has(level));
+  return new Set([...collected.entries.keys()].filter(isInside));
 }
 
 /**
@@ -43,7 +46,9 @@ export function checkConflicts(base: TreeListing, head: TreeListing, changes: Tr
   const moved = touched.filter((path) => !isUntouched(base.get(path), head.get(path), changes.written.get(path)));
   const conflicts = [...moved, ...blocked(head, changes)];
   if (conflicts.length === 0) return;
-  const shown = conflicts.slice(0, 10).map(shownPath).join(', ') + (conflicts.length > 10 ? ` and ${conflicts.length - 10} more` : '');
+  const named = conflicts.slice(0, MAX_NAMED_CONFLICTS).map(shownPath).join(', ');
+  const more = conflicts.length - MAX_NAMED_CONFLICTS;
+  const shown = more > 0 ? `${named} and ${more} more` : named;
   throw workTreeError('COMMIT_CONFLICT', `the project changed meanwhile at ${shown}`, { conflicts: conflicts.length });
 }
 

@@ -1,3 +1,5 @@
+import 'reflect-metadata';
+import { getMetadataStorage } from 'class-validator';
 import type { DtoClass } from '@inquest/kernel';
 
 /** Strings as the outside gives them: environment variables, query parameters. */
@@ -12,9 +14,25 @@ export function coerceStrings(Class: DtoClass, values: StringValues): Record<str
   return Object.fromEntries(coerced) as Record<string, unknown>;
 }
 
-/** The type that TypeScript recorded for a decorated property. */
+/** The type that TypeScript recorded for a decorated property, or, for a union such as `number | null`, its rules say. */
 export function declaredType(Class: DtoClass, property: string): unknown {
-  return Reflect.getMetadata('design:type', Class.prototype as object, property);
+  const recorded: unknown = Reflect.getMetadata('design:type', Class.prototype as object, property);
+  return recorded === Object || recorded === undefined ? typeByRules(Class, property) : recorded;
+}
+
+const TYPE_OF_RULE: Readonly<Record<string, unknown>> = {
+  isInt: Number,
+  isNumber: Number,
+  isBoolean: Boolean,
+  isArray: Array,
+};
+
+function typeByRules(Class: DtoClass, property: string): unknown {
+  return getMetadataStorage()
+    .getTargetValidationMetadatas(Class, '', false, false)
+    .filter(({ propertyName }) => propertyName === property)
+    .map(({ name }) => TYPE_OF_RULE[name ?? ''])
+    .find((type) => type !== undefined);
 }
 
 /** One value as the declared type; unchanged when it is not a string or does not fit. */

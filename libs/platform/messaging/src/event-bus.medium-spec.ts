@@ -1,7 +1,8 @@
 import { IsInt } from 'class-validator';
+import { Logger } from '@nestjs/common';
 import { connect } from 'nats';
 import { CleanupStack, event } from '@inquest/kernel';
-import { startNats, type NatsFixture } from '@inquest/testing';
+import { eventually, startNats, type NatsFixture } from '@inquest/testing';
 import { EventBus, type ReceivedEvent, type SubscribeOptions } from './event-bus';
 import { EVENT_STREAM } from './event-stream';
 import { NatsClient } from './nats-client';
@@ -17,6 +18,7 @@ describe('EventBus on a real JetStream', () => {
   let bus: EventBus;
 
   beforeAll(async () => {
+    Logger.overrideLogger(false);
     nats = await startNats();
     cleanup.defer('nats', () => nats.stop());
     const client = new NatsClient({ serviceName: 'probe', natsUrl: nats.url, nodeId: 'a' });
@@ -101,10 +103,7 @@ describe('EventBus on a real JetStream', () => {
     const watching = watch(6, { ids: ['restart'] });
     for (const value of [1, 2, 3]) await publish('restart', value);
     await nats.restart();
-    const retry = async (value: number): Promise<void> => {
-      await publish('restart', value).catch(() => retry(value));
-    };
-    for (const value of [4, 5, 6]) await retry(value);
+    for (const value of [4, 5, 6]) await eventually(() => publish('restart', value), { timeoutMs: 60_000 });
     expect(values(await watching)).toEqual([1, 2, 3, 4, 5, 6]);
   }, 90_000);
 

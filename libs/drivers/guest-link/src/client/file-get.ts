@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { parseGetEnd, parseOk, type GetEnd, type GetRequest } from '@inquest/frame-protocol';
 import { linkError } from '../errors';
-import { CallDeadline, type AgentConnection, type CallOptions } from './agent-connection';
+import { type AgentConnection } from './agent-connection';
+import { CallDeadline, type CallOptions } from './call-deadline';
 import { type FrameChannel } from './frame-channel';
 
 /** What is being read from the guest. */

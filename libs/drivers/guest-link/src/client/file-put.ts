@@ -1,6 +1,7 @@
 import { type Readable } from 'node:stream';
 import { frameError, parsePutResult, type PutRequest, type PutResult } from '@inquest/frame-protocol';
-import { CallDeadline, type AgentConnection, type CallOptions } from './agent-connection';
+import { type AgentConnection } from './agent-connection';
+import { CallDeadline, type CallOptions } from './call-deadline';
 import { type FrameChannel } from './frame-channel';
 
 /**

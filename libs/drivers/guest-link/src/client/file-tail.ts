@@ -1,6 +1,7 @@
 import { hasCode } from '@inquest/kernel';
 import { parseTailEof, parseTailStart, type TailRequest } from '@inquest/frame-protocol';
-import { CallDeadline, type AgentConnection, type CallOptions } from './agent-connection';
+import { type AgentConnection } from './agent-connection';
+import { CallDeadline, type CallOptions } from './call-deadline';
 import { type FrameChannel } from './frame-channel';
 
 /**

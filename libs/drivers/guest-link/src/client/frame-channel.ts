@@ -12,7 +12,7 @@ import {
 } from '@inquest/frame-protocol';
 import { linkError } from '../errors';
 
-/** Frames over one stream of a link. Everything it throws is a `DomainError`; after one the stream is destroyed. */
+/** Frames over one stream of a link. Everything it throws is a `DomainError`; then its user closes it. */
 export class FrameChannel {
   private readonly frames: AsyncGenerator<Frame, void, undefined>;
 

@@ -24,7 +24,8 @@ import {
 } from '@inquest/frame-protocol';
 import { linkError } from '../errors';
 import { type GuestLink } from '../guest-link';
-import { AgentConnection, type CallOptions } from './agent-connection';
+import { AgentConnection } from './agent-connection';
+import { type CallOptions } from './call-deadline';
 import { get, type GuestDownload } from './file-get';
 import { put } from './file-put';
 import { FileTail } from './file-tail';

@@ -8,7 +8,8 @@ import {
   type ExecRequest,
   type ExecStarted,
 } from '@inquest/frame-protocol';
-import { CallDeadline, type AgentConnection, type CallOptions } from './agent-connection';
+import { type AgentConnection } from './agent-connection';
+import { CallDeadline, type CallOptions } from './call-deadline';
 import { type FrameChannel } from './frame-channel';
 
 /** A piece of what a command wrote. */
@@ -145,6 +146,7 @@ export class GuestExec implements AsyncDisposable {
       this.rejectExit(reason);
       throw reason;
     } finally {
+      // After an exit there is nothing to kill; this closes the stream.
       this.kill();
     }
   }

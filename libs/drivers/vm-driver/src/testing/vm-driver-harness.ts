@@ -16,8 +16,7 @@ export interface VmDriverHarness {
   leftovers(directory: string): Promise<readonly string[]>;
   /** Makes a guest that is up end in this way, from the inside (or, for `killed`, from outside the driver). */
   end(machine: VmHandle, ending: HarnessEnding): Promise<void>;
-  /** A guest port that is served once the guest is up, and how long that may take. */
-  readonly guestPort: number;
+  /** How long a guest may take until its agent answers. */
   readonly guestUpMs: number;
   /** Ends and removes everything. */
   dispose(): Promise<void>;

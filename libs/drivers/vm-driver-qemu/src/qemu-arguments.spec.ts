@@ -1,0 +1,83 @@
+import { sampleVmSpec } from '@inquest/vm-driver/testing';
+import { qemuArguments } from './qemu-arguments';
+
+const ROOT = '/var/lib/inquest';
+const TCG = { accelerator: 'tcg', translationCacheMib: 64 } as const;
+
+/** The value after each occurrence of an option. */
+const valuesOf = (args: readonly string[], option: string): string[] =>
+  args.flatMap((argument, at) => (argument === option ? [args[at + 1] ?? ''] : []));
+
+describe('qemuArguments', () => {
+  const spec = sampleVmSpec(ROOT, { incarnation: 4, cpus: 2, memoryMib: 512 });
+  const args = qemuArguments(spec, TCG);
+
+  it('gives the guest no network card and nothing that was not asked for', () => {
+    expect(args).toEqual(expect.arrayContaining(['-nodefaults', '-no-user-config']));
+    expect(args.join(' ')).not.toMatch(/netdev|virtio-net|-nic|hostfwd|usb|isa-debug-exit|-vnc|-spice/);
+    expect(valuesOf(args, '-device').map((device) => device.split(',')[0])).toEqual([
+      'vmgenid',
+      'virtio-rng-pci',
+      'virtio-serial-pci',
+      'virtserialport',
+      'virtio-blk-pci',
+      'pvpanic-pci',
+      'i6300esb',
+    ]);
+  });
+
+  it('confines the monitor and bounds its translation cache', () => {
+    expect(valuesOf(args, '-sandbox')).toEqual([
+      'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
+    ]);
+    expect(valuesOf(args, '-accel')).toEqual(['tcg,thread=multi,tb-size=64']);
+  });
+
+  it('passes the real processor through under KVM', () => {
+    const kvm = qemuArguments(spec, { ...TCG, accelerator: 'kvm' });
+    expect(valuesOf(kvm, '-accel')).toEqual(['kvm']);
+    expect(valuesOf(kvm, '-cpu')).toEqual(['host']);
+  });
+
+  it('keeps the guest from running until somebody listens, and its end from being lost', () => {
+    expect(args).toContain('-S');
+    expect(args).toContain('-no-reboot');
+    expect(valuesOf(args, '-action')).toEqual(['panic=none,watchdog=pause']);
+    expect(valuesOf(args, '-mon')).toEqual([
+      'chardev=recorder,mode=control',
+      'chardev=control,mode=control',
+      'chardev=ready,mode=control',
+    ]);
+  });
+
+  it('names the overlay after the incarnation and pauses on errors of the host disk', () => {
+    expect(JSON.parse(valuesOf(args, '-blockdev')[0] ?? '')).toMatchObject({
+      file: { filename: `${spec.directory}/vmm/overlay.4.qcow2` },
+    });
+    expect(valuesOf(args, '-device')).toContain('virtio-blk-pci,drive=overlay,werror=stop,rerror=stop');
+  });
+
+  it('gives the serial port of the link an id, so that its opening is announced', () => {
+    expect(valuesOf(args, '-device')).toContain('virtserialport,id=inquest.mux,chardev=mux,name=inquest.mux');
+  });
+
+  it('puts the image kernel arguments after its own', () => {
+    expect(valuesOf(args, '-append')).toEqual([
+      'console=ttyS0 loglevel=7 panic=1 inquest.root=/dev/vda inquest.hostname=sample rw',
+    ]);
+  });
+
+  it.each([
+    [null, 'base=utc'],
+    [Date.UTC(2001, 1, 3, 4, 5, 6, 789), 'base=2001-02-03T04:05:06'],
+  ])('sets the clock of the guest for %j', (rtcBaseMs, expected) => {
+    expect(valuesOf(qemuArguments({ ...spec, rtcBaseMs }, TCG), '-rtc')).toEqual([expected]);
+  });
+
+  it('lets no comma of a path become an option', () => {
+    const hostile = sampleVmSpec('/a,server=off', {});
+    const sockets = valuesOf(qemuArguments(hostile, TCG), '-chardev').filter((value) => value.includes('path='));
+    expect(sockets).toHaveLength(4);
+    for (const socket of sockets) expect(socket).toContain('path=/a,,server=off/');
+  });
+});
