@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Builds the initramfs of guests: the guest agent as /init, and the kernel's modules. The same agent and kernel give the same bytes.
+ * Builds the initramfs of guests: the guest agent as /init, and the kernel's modules. The same agent and kernel give
+ * the same bytes.
  *
  *   node tools/boot/build-initramfs.mjs --cache DIR --out FILE [--json]
  */
@@ -21,8 +22,8 @@ const PACK_TIMEOUT_MS = 2 * 60 * 1000;
 const FILE_TIME = new Date(0);
 
 /**
- * Packs an initramfs. `outputPath` appears only when it is complete. The archive is not compressed: an emulated processor
- * would need longer to unpack it than the host needs to read it.
+ * Packs an initramfs. `outputPath` appears only when it is complete. The archive is not compressed: an emulated
+ * processor would need longer to unpack it than the host needs to read it.
  *
  * @param {{ agentPath: string, kernel: import('./fetch-kernel.mjs').GuestKernel, outputPath: string }} options
  * @returns {Promise<{ path: string, sizeBytes: number, sha256: string }>}

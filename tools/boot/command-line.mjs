@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util';
 const EXIT_USAGE = 64;
 
 /**
- * Runs a tool when its file is the program that Node was started with, and does nothing when it is imported. Every option is a string, save
- * --json, which prints the whole result instead of a summary. Progress and errors go to standard error; a failure exits with 1, wrong
- * arguments with 64.
+ * Runs a tool when its file is the program that Node was started with, and does nothing when it is imported. Every
+ * option is a string, save --json, which prints the whole result instead of a summary. Progress and errors go to
+ * standard error; a failure exits with 1, wrong arguments with 64.
  *
  * @template Result
  * @param {string} moduleUrl import.meta.url of the tool

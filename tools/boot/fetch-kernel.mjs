@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Gets the distribution's kernel for guests: an uncompressed kernel and the modules a guest needs, from the distribution's
- * package, which is unpacked and not installed.
+ * Gets the distribution's kernel for guests: an uncompressed kernel and the modules a guest needs, from the
+ * distribution's package, which is unpacked and not installed.
  *
  *   node tools/boot/fetch-kernel.mjs --cache DIR [--json]
  */
@@ -32,8 +32,8 @@ const LAYOUT = 1;
 
 /**
  * Returns the current kernel of the distribution from the cache, and fills the cache first when it has to. An entry
- * appears whole or not at all; two that run at once do not disturb each other. apt is asked again when its lists have changed
- * since; when it knows no kernel then, the last one in the cache is taken.
+ * appears whole or not at all; two that run at once do not disturb each other. apt is asked again when its lists have
+ * changed since; when it knows no kernel then, the last one in the cache is taken.
  *
  * @param {{ cacheDirectory: string, onProgress?: (line: string) => void }} options
  * @returns {Promise<GuestKernel>}

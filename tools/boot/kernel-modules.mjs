@@ -11,8 +11,8 @@ const MODULE_FILE = /^(?<name>.+)\.ko(?:\.(?:xz|zst|gz))?$/;
 const normalise = (name) => name.replaceAll('-', '_');
 
 /**
- * The modules of one unpacked kernel package, with their dependencies taken from the modules themselves: a package that was not
- * installed has no modules.dep.
+ * The modules of one unpacked kernel package, with their dependencies taken from the modules themselves: a package
+ * that was not installed has no modules.dep.
  */
 export class KernelModules {
   #files;

@@ -37,7 +37,11 @@ export class VmServiceModule {
       ],
       controllers: [MachinesRpcController, MachinesController, StreamsController],
       providers: [
-        { provide: ImageStore, inject: [MachinePaths], useFactory: (paths: MachinePaths) => new ImageStore(paths.imagesRoot) },
+        {
+          provide: ImageStore,
+          inject: [MachinePaths],
+          useFactory: (paths: MachinePaths) => new ImageStore(paths.imagesRoot),
+        },
         MachinePaths,
         MachinesRepository,
         MachineLives,

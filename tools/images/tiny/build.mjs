@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Builds the tiny image: a raw ext4 file system with busybox, without root privileges. The same busybox and files give the same
- * bytes.
+ * Builds the tiny image: a raw ext4 file system with busybox, without root privileges. The same busybox and files
+ * give the same bytes.
  *
  *   node tools/images/tiny/build.mjs --out FILE [--json]
  */
@@ -150,8 +150,8 @@ async function makeFilesystem(tree, image) {
 }
 
 /**
- * Sets what mke2fs takes from the host: the owner, which is whoever runs the build, and the time of the last change of an inode, which nobody can
- * set on the host.
+ * Sets what mke2fs takes from the host: the owner, which is whoever runs the build, and the time of the last change
+ * of an inode, which nobody can set on the host.
  */
 async function settleInodes(image, count, scriptPath) {
   const commands = [];

@@ -59,9 +59,7 @@ export class SessionsRunsTranscript1700000000001 implements MigrationInterface {
         "at" timestamptz(3) NOT NULL,
         CONSTRAINT "PK_transcript_entry" PRIMARY KEY ("session_id", "sequence")
       )`);
-    await queryRunner.query(
-      `CREATE INDEX "IDX_transcript_entry_verb" ON "agent"."transcript_entry" ("verb", "at")`,
-    );
+    await queryRunner.query(`CREATE INDEX "IDX_transcript_entry_verb" ON "agent"."transcript_entry" ("verb", "at")`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

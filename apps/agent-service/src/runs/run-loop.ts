@@ -50,16 +50,25 @@ export class RunLoop {
       const summary = await this.act(input, reply.toolCalls, messages);
       if (summary !== null) return summary;
     }
-    throw agentError('RUN_TURNS_EXHAUSTED', `run ${input.runId} used its ${this.config.runMaxTurns} turns without calling done`, {
-      run: input.runId,
-    });
+    throw agentError(
+      'RUN_TURNS_EXHAUSTED',
+      `run ${input.runId} used its ${this.config.runMaxTurns} turns without calling done`,
+      {
+        run: input.runId,
+      },
+    );
   }
 
   private async turn(input: RunInput, messages: readonly ModelMessage[], tools: ReturnType<typeof verbTools>) {
     const request = { system: input.system, messages, tools, maxTokens: MAX_TOKENS_PER_TURN };
     const reply = await this.model.turn(request, input.signal).catch((e: unknown) => {
       if (input.signal.aborted || !isDomainError(e)) throw e;
-      throw agentError('RUN_MODEL_FAILED', `the model could not answer: ${e.message}`, { run: input.runId, code: e.code }, e);
+      throw agentError(
+        'RUN_MODEL_FAILED',
+        `the model could not answer: ${e.message}`,
+        { run: input.runId, code: e.code },
+        e,
+      );
     });
     await this.transcripts.append(input.sessionId, input.runId, 'model_turn', {
       text: reply.text,
@@ -69,7 +78,11 @@ export class RunLoop {
   }
 
   /** Does the verbs of a turn in order; the summary once one of them was a `done` that went through. */
-  private async act(input: RunInput, calls: readonly ModelToolCall[], messages: ModelMessage[]): Promise<string | null> {
+  private async act(
+    input: RunInput,
+    calls: readonly ModelToolCall[],
+    messages: ModelMessage[],
+  ): Promise<string | null> {
     for (const call of calls) {
       input.signal.throwIfAborted();
       const { sessionId, runId, signal } = input;

@@ -51,6 +51,11 @@ export class RunsRepository {
 
   /** The run once it has ended, or as it is after `waitMs`. */
   waitForEnd(run: RunId, waitMs: number): Promise<RunEntity> {
-    return this.waiters.wait(run, () => this.get(run), (row) => RUN_ENDED_STATES.includes(row.state), waitMs);
+    return this.waiters.wait(
+      run,
+      () => this.get(run),
+      (row) => RUN_ENDED_STATES.includes(row.state),
+      waitMs,
+    );
   }
 }

@@ -1,6 +1,14 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { agentError, type RunState, type RunView, type SubmitRunRequest } from '@inquest/contracts-agent';
-import { isDomainError, newId, toDomainError, withDeadline, type DomainError, type RunId, type SessionId } from '@inquest/kernel';
+import {
+  isDomainError,
+  newId,
+  toDomainError,
+  withDeadline,
+  type DomainError,
+  type RunId,
+  type SessionId,
+} from '@inquest/kernel';
 import type { RunOutcome } from '@inquest/transcript';
 import { AgentServiceConfig } from '../agent-service.config';
 import { SessionsRepository } from '../sessions/sessions.repository';
@@ -102,7 +110,10 @@ export class RunsService implements OnApplicationShutdown {
     const sessionId = row.sessionId as SessionId;
     try {
       await this.runs.change(runId, { state: 'running' });
-      await this.transcripts.append(sessionId, runId, 'run_started', { prompt: row.prompt, model: this.config.modelName });
+      await this.transcripts.append(sessionId, runId, 'run_started', {
+        prompt: row.prompt,
+        model: this.config.modelName,
+      });
       const summary = await this.loop.run({ runId, sessionId, system, prompt: row.prompt, signal });
       await this.end(runId, sessionId, 'completed', summary, null);
     } catch (e) {

@@ -9,6 +9,8 @@ export function systemPrompt(image: string, earlier: readonly RunEntity[]): stri
     'Act only through the tools. Call plan before you change anything. Every action is recorded.',
     'Git is done for you: git_commit commits the project on the host, without scratch files. Git commands that write are refused in the machine.',
     'The machine has no network card. When the request is fulfilled and checked, commit, then call done with a summary.',
-    ...earlier.map((run) => `Earlier request in this session: ${run.prompt}\nIts outcome (${run.state}): ${run.summary}`),
+    ...earlier.map(
+      (run) => `Earlier request in this session: ${run.prompt}\nIts outcome (${run.state}): ${run.summary}`,
+    ),
   ].join('\n');
 }

@@ -41,7 +41,11 @@ export class SessionOpening {
         owner: sessionId,
       }),
     );
-    await this.sessions.change(sessionId, { machineId: started.machineId, reason: 'booting', message: 'the machine is booting' });
+    await this.sessions.change(sessionId, {
+      machineId: started.machineId,
+      reason: 'booting',
+      message: 'the machine is booting',
+    });
     await this.transcripts.append(sessionId, null, 'session_opened', {
       formatVersion: TRANSCRIPT_FORMAT_VERSION,
       project,
@@ -61,7 +65,7 @@ export class SessionOpening {
   private async whenReady(started: MachineView, signal: AbortSignal): Promise<MachineView> {
     const { machineId } = started;
     const deadline = performance.now() + this.config.machineReadyTimeoutMs;
-    for (let machine = started; ; ) {
+    for (let machine = started; ;) {
       if (machine.state === 'ready') return machine;
       if (machine.state === 'ended' || performance.now() > deadline) {
         throw vmError('MACHINE_BOOT_FAILED', `machine ${machineId} did not become ready: ${machine.message}`, {

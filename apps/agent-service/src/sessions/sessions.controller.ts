@@ -119,6 +119,9 @@ export class SessionsController {
   async transcript(@Param() { sessionId }: SessionRequest, @Res() response: Response): Promise<void> {
     await this.sessions.show(sessionId as SessionId);
     response.type('application/x-ndjson');
-    this.transcripts.stream(sessionId as SessionId).on('error', () => response.destroy()).pipe(response);
+    this.transcripts
+      .stream(sessionId as SessionId)
+      .on('error', () => response.destroy())
+      .pipe(response);
   }
 }

@@ -20,7 +20,13 @@ export class SessionsRepository {
 
   /** Inserts, or gives back the session that the same request id made before. */
   async insertOnce(row: SessionEntity): Promise<{ readonly row: SessionEntity; readonly isNew: boolean }> {
-    const result = await this.rows.createQueryBuilder().insert().values(row).orIgnore().returning('session_id').execute();
+    const result = await this.rows
+      .createQueryBuilder()
+      .insert()
+      .values(row)
+      .orIgnore()
+      .returning('session_id')
+      .execute();
     if ((result.raw as unknown[]).length > 0 || row.requestId === null) return { row, isNew: true };
     return { row: await this.rows.findOneByOrFail({ requestId: row.requestId }), isNew: false };
   }
@@ -40,15 +46,13 @@ export class SessionsRepository {
   async page(limit: number, token: string | null): Promise<Page<SessionEntity>> {
     const cursor = decodeCursor(token);
     const where: FindOptionsWhere<SessionEntity>[] = cursor
-      ? [
-          { openedAt: LessThan(new Date(cursor.at)) },
-          { openedAt: new Date(cursor.at), sessionId: LessThan(cursor.id) },
-        ]
+      ? [{ openedAt: LessThan(new Date(cursor.at)) }, { openedAt: new Date(cursor.at), sessionId: LessThan(cursor.id) }]
       : [{}];
     const found = await this.rows.find({ where, order: { openedAt: 'DESC', sessionId: 'DESC' }, take: limit + 1 });
     const items = found.slice(0, limit);
     const last = items.at(-1);
-    const nextToken = found.length > limit && last ? encodeCursor({ at: last.openedAt.getTime(), id: last.sessionId }) : null;
+    const nextToken =
+      found.length > limit && last ? encodeCursor({ at: last.openedAt.getTime(), id: last.sessionId }) : null;
     return { items, nextToken };
   }
 
@@ -78,6 +82,11 @@ export class SessionsRepository {
 
   /** The session once it is in one of `states`, or as it is after `waitMs`. */
   waitFor(session: SessionId, states: readonly SessionState[], waitMs: number): Promise<SessionEntity> {
-    return this.waiters.wait(session, () => this.get(session), (row) => states.includes(row.state), waitMs);
+    return this.waiters.wait(
+      session,
+      () => this.get(session),
+      (row) => states.includes(row.state),
+      waitMs,
+    );
   }
 }

@@ -72,7 +72,10 @@ export class SessionsService implements OnApplicationBootstrap, OnApplicationShu
   async invokeVerb({ sessionId, verb, arguments: args }: InvokeVerbRequest): Promise<VerbResult> {
     const session = await this.sessions.get(sessionId as SessionId);
     if (session.currentRunId !== null) {
-      throw agentError('RUN_ACTIVE', `run ${session.currentRunId} is at work in session ${sessionId}; verbs by hand would mix with it`);
+      throw agentError(
+        'RUN_ACTIVE',
+        `run ${session.currentRunId} is at work in session ${sessionId}; verbs by hand would mix with it`,
+      );
     }
     const { result } = await this.verbs.dispatch({
       sessionId: sessionId as SessionId,
@@ -102,7 +105,8 @@ export class SessionsService implements OnApplicationBootstrap, OnApplicationShu
     for (const session of unfinished) {
       const wasToClose = interrupted.some((run) => run.sessionId === session.sessionId && run.closeWhenDone);
       if (session.state === 'closing') this.finishClosing(session.sessionId as SessionId);
-      else if (session.state === 'opening') this.inBackground(`reopening session ${session.sessionId}`, () => this.openOrFail(session));
+      else if (session.state === 'opening')
+        this.inBackground(`reopening session ${session.sessionId}`, () => this.openOrFail(session));
       else if (wasToClose) await this.beginClosing(session.sessionId as SessionId, 'run_interrupted', true);
     }
   }

@@ -51,7 +51,11 @@ export class TranscriptsService implements OnApplicationShutdown {
     const wanted = entries.filter((entry) => entry.sequence >= fromSequence);
     const page = takePage(wanted, limit);
     const following = wanted[page.length];
-    return { entries: page as unknown as Record<string, unknown>[], nextSequence: following?.sequence ?? null, warnings };
+    return {
+      entries: page as unknown as Record<string, unknown>[],
+      nextSequence: following?.sequence ?? null,
+      warnings,
+    };
   }
 
   /** The closing count of verbs, taken from the file itself. */

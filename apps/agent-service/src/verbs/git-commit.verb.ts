@@ -47,7 +47,10 @@ export function describeCommit(commit: CommitView): string {
   const lines =
     commit.commit === null
       ? ['Nothing to commit: no file that belongs into the project differs from the last commit.']
-      : [`Committed ${commit.commit.slice(0, 12)} on ${commit.branch}: ${commit.keptCount} changed file(s).`, ...cut(commit.kept)];
+      : [
+          `Committed ${commit.commit.slice(0, 12)} on ${commit.branch}: ${commit.keptCount} changed file(s).`,
+          ...cut(commit.kept),
+        ];
   return [
     ...lines,
     ...section(`Held back as scratch (${commit.heldCount}); name them in forceInclude if they belong`, commit.held),

@@ -90,7 +90,10 @@ export class VerbDispatcher {
     return { result: { outcome: answer.outcome, text: answer.text, durationMs }, errorCode };
   }
 
-  private async answer(call: VerbCall, context: VerbContext): Promise<{ answer: VerbAnswer; errorCode: string | null }> {
+  private async answer(
+    call: VerbCall,
+    context: VerbContext,
+  ): Promise<{ answer: VerbAnswer; errorCode: string | null }> {
     try {
       return { answer: await this.checkedAnswer(call, context), errorCode: null };
     } catch (e) {

@@ -54,5 +54,6 @@ export class FilesQuery extends IncarnationBody {
   @IsIn(['tar', 'file']) readonly archive: 'tar' | 'file' = 'tar';
   @Nullable() @Matches(/^0?[0-7]{3}$/) readonly mode: string | null = null;
   @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
-  @IsArray() @ArrayMaxSize(64) @IsString({ each: true }) @MaxLength(512, { each: true }) readonly exclude: string[] = [];
+  @IsArray() @ArrayMaxSize(64) @IsString({ each: true }) @MaxLength(512, { each: true }) readonly exclude: string[] =
+    [];
 }

@@ -49,7 +49,13 @@ export class MachineStreamsController {
     await this.open('get', machine, query, caller, answer);
   }
 
-  private async open(kind: 'put' | 'get', machine: string, query: FilesQuery, caller: Request, answer: Response): Promise<void> {
+  private async open(
+    kind: 'put' | 'get',
+    machine: string,
+    query: FilesQuery,
+    caller: Request,
+    answer: Response,
+  ): Promise<void> {
     const { machineId } = await this.machines.find(machine);
     const ticket = await this.machines.openStream(dto(OpenStreamRequest, { ...query, machineId, kind }));
     await passThrough(ticket, caller, answer);

@@ -61,7 +61,10 @@ export class MachinesController {
   }
 
   @Get(':machine/verdict')
-  async verdict(@Param() { machine }: MachineParams, @Query() { incarnation }: IncarnationQuery): Promise<VerdictReport> {
+  async verdict(
+    @Param() { machine }: MachineParams,
+    @Query() { incarnation }: IncarnationQuery,
+  ): Promise<VerdictReport> {
     const { machineId } = await this.machines.find(machine);
     return this.machines.verdict(dto(IncarnationRequest, { machineId, incarnation }));
   }

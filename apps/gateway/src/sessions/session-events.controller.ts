@@ -47,7 +47,9 @@ export class SessionEventsController {
 /** A header that is not a sequence is ignored, as the standard says for unknown ids: the watcher starts over. */
 function resumeAfter(lastEventId: string | undefined): { fromSequence?: number } {
   const sequence = Number(lastEventId);
-  return lastEventId !== undefined && Number.isSafeInteger(sequence) && sequence > 0 ? { fromSequence: sequence + 1 } : {};
+  return lastEventId !== undefined && Number.isSafeInteger(sequence) && sequence > 0
+    ? { fromSequence: sequence + 1 }
+    : {};
 }
 
 /** A slow watcher slows its own stream, not our memory. */

@@ -1,5 +1,5 @@
-// Command inquest-agent is the guest agent. The kernel runs it as /init of the initramfs; there it starts itself once more as
-// the service process that answers the host.
+// Command inquest-agent is the guest agent. The kernel runs it as /init of the initramfs; there it starts itself once
+// more as the service process that answers the host.
 package main
 
 import (
@@ -87,8 +87,8 @@ func awaitPort() (*mux.Port, error) {
 	}
 }
 
-// nameProcess gives the process the name that ps shows; the kernel calls it after the file it was started from (exe). A name
-// is only a help to people, so a kernel that refuses it is no error.
+// nameProcess gives the process the name that ps shows; the kernel calls it after the file it was started from (exe).
+// A name is only a help to people, so a kernel that refuses it is no error.
 func nameProcess() { _ = os.WriteFile("/proc/self/comm", []byte("inquest-agent"), 0) }
 
 // logToKernel sends the log to the kernel's, where it reaches the serial console and outlives a console that init takes

@@ -17,9 +17,9 @@ type Reader struct {
 // NewReader returns a Reader of source. It reads no byte beyond the frame it was asked for.
 func NewReader(source io.Reader) *Reader { return &Reader{source: source} }
 
-// ReadFrame returns the next frame. The end of the stream between two frames is io.EOF, every violation of the protocol a
-// *ProtocolError, every other failure a *StreamError. A length above the limit is refused before a byte of the data is read, so at most
-// MaxControlBytes are ever held.
+// ReadFrame returns the next frame. The end of the stream between two frames is io.EOF, every violation of the
+// protocol a *ProtocolError, every other failure a *StreamError. A length above the limit is refused before a byte of
+// the data is read, so at most MaxControlBytes are ever held.
 func (r *Reader) ReadFrame() (Frame, error) {
 	var header [lengthBytes]byte
 	if err := r.readFull(header[:], true); err != nil {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Writer encodes frames to a byte stream. It may be used by several goroutines at once: frames never interleave, and the
-// frames of one goroutine keep their order. A write that the sink refuses is a *StreamError.
+// Writer encodes frames to a byte stream. It may be used by several goroutines at once: frames never interleave, and
+// the frames of one goroutine keep their order. A write that the sink refuses is a *StreamError.
 type Writer struct {
 	mutex sync.Mutex
 	sink  io.Writer

@@ -12,8 +12,8 @@ import (
 const (
 	newRoot        = "/newroot"
 	rootFilesystem = "ext4"
-	// deviceTimeout bounds the wait for the root disk. Its driver finds it at once, but an emulated machine on a busy host can
-	// need seconds for that.
+	// deviceTimeout bounds the wait for the root disk. Its driver finds it at once, but an emulated machine on a busy
+	// host can need seconds for that.
 	deviceTimeout  = 60 * time.Second
 	deviceInterval = 10 * time.Millisecond
 )

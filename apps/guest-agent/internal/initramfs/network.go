@@ -15,7 +15,8 @@ const (
 	interfaceFlagsOffset  = unix.IFNAMSIZ
 )
 
-// configureNetwork gives the machine its name and brings the loopback interface up; the kernel then gives that 127.0.0.1.
+// configureNetwork gives the machine its name and brings the loopback interface up; the kernel then gives that
+// 127.0.0.1.
 func configureNetwork(arguments map[string]string) {
 	if name := arguments[hostnameArgument]; name != "" {
 		if err := unix.Sethostname([]byte(name)); err != nil {

@@ -12,7 +12,8 @@ import (
 	"inquest.dev/guest-agent/internal/lifecycle"
 )
 
-// stopGrace is how long processes may take to end by themselves when the system stops: as long as busybox's init gives them.
+// stopGrace is how long processes may take to end by themselves when the system stops: as long as busybox's init
+// gives them.
 const stopGrace = time.Second
 
 // reapOrphans is the rest of PID 1's life where the root has no init of its own: it reaps, and obeys the signals that
@@ -45,7 +46,8 @@ func reapAll() {
 	}
 }
 
-// stopSystem ends all processes, makes the disk consistent and stops the machine. Its words are those of busybox's init.
+// stopSystem ends all processes, makes the disk consistent and stops the machine. Its words are those of busybox's
+// init.
 func stopSystem(order lifecycle.Order) error {
 	fmt.Println("The system is going down NOW!")
 	// With no process left to signal there is an error, which is fine.

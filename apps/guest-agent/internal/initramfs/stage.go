@@ -1,5 +1,5 @@
-// Package initramfs is the agent's life as PID 1 of the initramfs: drivers, the root disk, the service process, and the root's own
-// init.
+// Package initramfs is the agent's life as PID 1 of the initramfs: drivers, the root disk, the service process, and
+// the root's own init.
 package initramfs
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// ServiceName is argv[0] of the service process. systemd spares a process whose name begins with '@' when it ends all
-	// others (its documentation calls those root storage daemons).
+	// ServiceName is argv[0] of the service process. systemd spares a process whose name begins with '@' when it ends
+	// all others (its documentation calls those root storage daemons).
 	ServiceName = "@inquest-agent"
 	// OldRootDescriptor is the service process's descriptor of the initramfs.
 	OldRootDescriptor = 3
@@ -25,8 +25,9 @@ const (
 	rootInit = "/sbin/init"
 )
 
-// Run does the work of PID 1. It does not return: it becomes the root's init, or reaps orphans until it is told to stop the
-// system. What makes the machine useless, such as a root disk that is missing, ends PID 1: a kernel panic, which the host sees.
+// Run does the work of PID 1. It does not return: it becomes the root's init, or reaps orphans until it is told to
+// stop the system. What makes the machine useless, such as a root disk that is missing, ends PID 1: a kernel panic,
+// which the host sees.
 func Run() {
 	unix.Umask(0o022)
 	if err := mountKernelFilesystems(); err != nil {
@@ -58,8 +59,8 @@ func Run() {
 	}
 }
 
-// loadDrivers loads the modules that every machine needs and those for the devices that this one has. A module that cannot be loaded is
-// reported and does not stop the boot: the machine may do without its device.
+// loadDrivers loads the modules that every machine needs and those for the devices that this one has. A module that
+// cannot be loaded is reported and does not stop the boot: the machine may do without its device.
 func loadDrivers() {
 	for _, err := range modules.LoadBase("/") {
 		report(err)

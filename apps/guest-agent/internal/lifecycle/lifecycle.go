@@ -13,8 +13,9 @@ import (
 
 const (
 	initNameFile = "/proc/1/comm"
-	// systemdShutdownName is what the kernel keeps (15 bytes) of "systemd-shutdown", the program that systemd turns into for the
-	// last steps of a shutdown. It spares processes whose argv[0] begins with '@', so no signal tells the agent of it.
+	// systemdShutdownName is what the kernel keeps (15 bytes) of "systemd-shutdown", the program that systemd turns
+	// into for the last steps of a shutdown. It spares processes whose argv[0] begins with '@', so no signal tells
+	// the agent of it.
 	systemdShutdownName = "systemd-shutdow"
 )
 

@@ -32,7 +32,8 @@ func AskInit(order Order) error {
 	return syscall.Kill(1, signalFor(order, err == nil))
 }
 
-// OrderOf is the order that a signal gives to the agent when it is PID 1 itself: the same signals as busybox's init has.
+// OrderOf is the order that a signal gives to the agent when it is PID 1 itself: the same signals as busybox's init
+// has.
 func OrderOf(sig syscall.Signal) (Order, error) {
 	switch sig {
 	case busyboxPoweroff:

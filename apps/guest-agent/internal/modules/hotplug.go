@@ -18,8 +18,8 @@ const (
 	eventSplitter = "\x00"
 )
 
-// LoadForHotplug loads modules for devices that are added from now on, from the initramfs at root, and gives each error to report. It
-// returns only with an error of the kernel's event socket.
+// LoadForHotplug loads modules for devices that are added from now on, from the initramfs at root, and gives each
+// error to report. It returns only with an error of the kernel's event socket.
 func LoadForHotplug(root string, report func(error)) error {
 	socket, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_KOBJECT_UEVENT)
 	if err != nil {

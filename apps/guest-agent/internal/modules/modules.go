@@ -1,4 +1,5 @@
-// Package modules loads kernel modules from the initramfs: those of every machine, and those for the devices a machine has.
+// Package modules loads kernel modules from the initramfs: those of every machine, and those for the devices a
+// machine has.
 package modules
 
 import (
@@ -16,8 +17,8 @@ const (
 	directory = "modules"
 	// orderFile lists the files of the modules of every machine, in the order to load them.
 	orderFile = "order"
-	// onDemandFile has a line for each kind of device: a pattern of its modalias, then the files of its modules in the order to
-	// load them.
+	// onDemandFile has a line for each kind of device: a pattern of its modalias, then the files of its modules in
+	// the order to load them.
 	onDemandFile = "on-demand"
 
 	deviceAliases = "/sys/bus/*/devices/*/modalias"
@@ -54,7 +55,8 @@ func LoadForDevices(root string) []error {
 	return failed
 }
 
-// LoadForDevice loads the modules for the device with that modalias, if there are any. It goes on after an error and returns all.
+// LoadForDevice loads the modules for the device with that modalias, if there are any. It goes on after an error and
+// returns all.
 func LoadForDevice(root, alias string) []error {
 	lines, err := readWords(root, onDemandFile)
 	if err != nil {

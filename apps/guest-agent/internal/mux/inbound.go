@@ -11,11 +11,13 @@ const chunkBytes = 4096
 // errSuperseded ends a session whose port a newer host has begun to synchronise.
 var errSuperseded = errors.New("the host has begun a new session")
 
-// inbound buffers what comes from the host, chunk by chunk, and watches for preambles where a session's bytes should be.
+// inbound buffers what comes from the host, chunk by chunk, and watches for preambles where a session's bytes should
+// be.
 //
-// The kernel does not tell the guest of a host that went away and came back at once. In the middle of a yamux frame the
-// preambles of such a new host would be taken for its missing data, 39 bytes every 250 ms. But a live session never
-// delivers two chunks in a row that are preambles and nothing else, because a yamux header comes between any two pieces of data.
+// The kernel does not tell the guest of a host that went away and came back at once. In the middle of a yamux frame
+// the preambles of such a new host would be taken for its missing data, 39 bytes every 250 ms. But a live session
+// never delivers two chunks in a row that are preambles and nothing else, because a yamux header comes between any
+// two pieces of data.
 type inbound struct {
 	source io.Reader
 	chunk  [chunkBytes]byte

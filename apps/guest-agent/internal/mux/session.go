@@ -15,14 +15,14 @@ import (
 const (
 	// echoTimeout bounds the answer to a preamble: a host that does not take it is away again.
 	echoTimeout = 5 * time.Second
-	// writeTimeout is how long yamux lets one frame wait for the port. The end of file on the port, not this, tells that
-	// the host is away; a busy host may well stop reading for minutes.
+	// writeTimeout is how long yamux lets one frame wait for the port. The end of file on the port, not this, tells
+	// that the host is away; a busy host may well stop reading for minutes.
 	writeTimeout = time.Hour
 )
 
-// Serve runs sessions over the port, one after the other, and gives each stream that asks for a port of handlers to its
-// handler, in a goroutine of its own; the stream is closed when the handler returns. A lost host or a protocol error costs only the
-// session; Serve returns only when the port itself fails, with that error.
+// Serve runs sessions over the port, one after the other, and gives each stream that asks for a port of handlers to
+// its handler, in a goroutine of its own; the stream is closed when the handler returns. A lost host or a protocol
+// error costs only the session; Serve returns only when the port itself fails, with that error.
 func Serve(port *Port, handlers Handlers) error {
 	for {
 		err := serveSession(port, handlers)
@@ -87,7 +87,8 @@ func (p *Port) echo(nonce string) error {
 	return p.file.SetDeadline(time.Time{})
 }
 
-// sessionConn is the port as one session sees it. Closing it ends the session's use of the port and leaves the port open.
+// sessionConn is the port as one session sees it. Closing it ends the session's use of the port and leaves the port
+// open.
 type sessionConn struct {
 	port    *Port
 	mutex   sync.Mutex
@@ -125,8 +126,8 @@ func (c *sessionConn) isClosed() bool {
 	return c.closed
 }
 
-// drain waits until no write of the closed session is under way, which would else end up in the middle of the next session, and
-// makes the port usable again.
+// drain waits until no write of the closed session is under way, which would else end up in the middle of the next
+// session, and makes the port usable again.
 func (c *sessionConn) drain() {
 	c.writing.Lock()
 	defer c.writing.Unlock()

@@ -37,8 +37,8 @@ func openDirectory(at int, name string) (int, error) {
 // errThroughLink says that a path goes through something that is no directory, most likely a symbolic link.
 var errThroughLink = errors.New("it goes through a symbolic link or a file")
 
-// openParents opens the directory that holds the relative path name below the directory root, by one step of enter for each
-// directory on the way. The caller closes the descriptor.
+// openParents opens the directory that holds the relative path name below the directory root, by one step of enter
+// for each directory on the way. The caller closes the descriptor.
 func openParents(root int, name string, enter func(at int, name string) (int, error)) (int, error) {
 	current, err := unix.FcntlInt(uintptr(root), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

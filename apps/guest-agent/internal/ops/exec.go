@@ -123,8 +123,8 @@ func (e *execution) launch(files []*os.File) error {
 	return nil
 }
 
-// openFiles opens the command's three files, in the order of their numbers, and keeps the agent's ends. The caller closes the
-// returned files also when there is an error.
+// openFiles opens the command's three files, in the order of their numbers, and keeps the agent's ends. The caller
+// closes the returned files also when there is an error.
 func (e *execution) openFiles() ([]*os.File, error) {
 	var files []*os.File
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -209,7 +209,8 @@ func (e *execution) finish(ctx context.Context) exitMessage {
 	return message
 }
 
-// awaitExit returns when the command itself has ended, by itself or killed here, and reports whether it ran out of time.
+// awaitExit returns when the command itself has ended, by itself or killed here, and reports whether it ran out of
+// time.
 func (e *execution) awaitExit(ctx context.Context) (timedOut bool) {
 	var timeout <-chan time.Time
 	if e.command.timeout > 0 {

@@ -93,8 +93,8 @@ func (r *execRequest) arguments() ([]string, error) {
 	return argv, nil
 }
 
-// environment is the agent's defaults under the request's own entries. Messages name an entry, never its value, which may be
-// a credential.
+// environment is the agent's defaults under the request's own entries. Messages name an entry, never its value, which
+// may be a credential.
 func (r *execRequest) environment(account *account) (map[string]string, error) {
 	env := map[string]string{
 		"PATH":      defaultPath,
@@ -150,8 +150,8 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// resolveProgram finds a program as a shell does: a name with a slash is a path from dir, any other is looked for in the
-// directories of searchPath.
+// resolveProgram finds a program as a shell does: a name with a slash is a path from dir, any other is looked for in
+// the directories of searchPath.
 func resolveProgram(name, dir, searchPath string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := name

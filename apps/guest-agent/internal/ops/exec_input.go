@@ -10,8 +10,8 @@ import (
 // closed stream is noticed behind as much unread input, not behind more.
 const inputQueueFrames = 4
 
-// readInput passes the host's frames to the standard input of a command, when it has one, and returns when the stream ends
-// or breaks the protocol.
+// readInput passes the host's frames to the standard input of a command, when it has one, and returns when the stream
+// ends or breaks the protocol.
 func readInput(in *frames.Reader, stdin *os.File) {
 	var queue chan []byte
 	if stdin != nil {
@@ -39,8 +39,8 @@ func readInput(in *frames.Reader, stdin *os.File) {
 	}
 }
 
-// writeInput owns stdin. It takes all of queue, also after the command has stopped reading, so that the reader of the stream
-// never waits for a command that is gone.
+// writeInput owns stdin. It takes all of queue, also after the command has stopped reading, so that the reader of the
+// stream never waits for a command that is gone.
 func writeInput(stdin *os.File, queue <-chan []byte) {
 	open := true
 	for data := range queue {

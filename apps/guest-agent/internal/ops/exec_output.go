@@ -41,8 +41,8 @@ func openOutput(name string) (*output, error) {
 	}, nil
 }
 
-// pump hands everything to send until nobody holds the writing end any more, or until it is cut off. When send fails, the rest is read and
-// dropped, so that the command does not hang on a full pipe before it is killed.
+// pump hands everything to send until nobody holds the writing end any more, or until it is cut off. When send fails,
+// the rest is read and dropped, so that the command does not hang on a full pipe before it is killed.
 func (o *output) pump(send func([]byte) error, broken func()) {
 	defer close(o.done)
 	defer o.reader.Close()

@@ -47,8 +47,8 @@ func failf(code, format string, args ...any) *failure {
 	return &failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// pathFailure turns an error of the system on path into a failure. What is a failure already, or is about the stream and not about the
-// path, passes unchanged, and so does nil.
+// pathFailure turns an error of the system on path into a failure. What is a failure already, or is about the stream
+// and not about the path, passes unchanged, and so does nil.
 func pathFailure(path string, err error) error {
 	var known *failure
 	var violation *frames.ProtocolError

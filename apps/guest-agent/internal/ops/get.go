@@ -72,8 +72,8 @@ func sendFile(path string, call *call, data *outboundData) error {
 	return err
 }
 
-// openRegular opens a regular file for reading; anything else, a symbolic link included, is refused. It does not wait for the
-// other end of a pipe.
+// openRegular opens a regular file for reading; anything else, a symbolic link included, is refused. It does not wait
+// for the other end of a pipe.
 func openRegular(at int, name string) (*os.File, *unix.Stat_t, error) {
 	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err == unix.ELOOP {

@@ -18,8 +18,8 @@ import (
 // maxTreeDepth bounds the directories that are open at once while a tree is sent.
 const maxTreeDepth = 200
 
-// treeSender writes the entries of a tree to a tar. It holds a descriptor for each directory it is in, so that a guest process that swaps a
-// directory for a symbolic link meanwhile leads it nowhere else.
+// treeSender writes the entries of a tree to a tar. It holds a descriptor for each directory it is in, so that a
+// guest process that swaps a directory for a symbolic link meanwhile leads it nowhere else.
 type treeSender struct {
 	archive *tar.Writer
 	exclude globs
@@ -94,7 +94,8 @@ func (t *treeSender) directory(fd int, name string, depth int) error {
 	return nil
 }
 
-// entry sends one entry of a directory. One that has gone away meanwhile is left out, and so are sockets, devices and pipes.
+// entry sends one entry of a directory. One that has gone away meanwhile is left out, and so are sockets, devices and
+// pipes.
 func (t *treeSender) entry(parent int, base, name string, depth int) error {
 	var stat unix.Stat_t
 	err := unix.Fstatat(parent, base, &stat, unix.AT_SYMLINK_NOFOLLOW)
@@ -142,8 +143,8 @@ func (t *treeSender) link(parent int, base, name string, stat *unix.Stat_t) erro
 	return t.archive.WriteHeader(header)
 }
 
-// file sends as many bytes as the file has when it is opened: a tar announces the size first. One that shrinks meanwhile is filled up with
-// zeros, one that grows is cut.
+// file sends as many bytes as the file has when it is opened: a tar announces the size first. One that shrinks
+// meanwhile is filled up with zeros, one that grows is cut.
 func (t *treeSender) file(parent int, base, name string) error {
 	file, stat, err := openRegular(parent, base)
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	permissionBits = 0o7777
 	// maxListEntries bounds one listing.
 	maxListEntries = 10_000
-	// maxListBytes keeps a listing, as JSON, within one control frame. Names are escaped to at most six bytes for one, and an
-	// entry's other properties fit entryOverheadBytes.
+	// maxListBytes keeps a listing, as JSON, within one control frame. Names are escaped to at most six bytes for
+	// one, and an entry's other properties fit entryOverheadBytes.
 	maxListBytes       = 1000 << 10
 	entryOverheadBytes = 128
 	maxEscape          = 6
@@ -105,8 +105,8 @@ func statPath(request pathRequest) (any, error) {
 	return message, nil
 }
 
-// listDirectory describes the entries of a directory, by name. It takes the first ones the file system gives when there are
-// more than the limit, or more than one frame holds.
+// listDirectory describes the entries of a directory, by name. It takes the first ones the file system gives when
+// there are more than the limit, or more than one frame holds.
 func listDirectory(request listRequest) (any, error) {
 	if err := checkPath(request.Path); err != nil {
 		return nil, err

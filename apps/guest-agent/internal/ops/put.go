@@ -83,8 +83,8 @@ func parseMode(text string) (uint32, error) {
 	return uint32(mode), nil
 }
 
-// storeFile writes the data beside dest and renames it into place, so that dest is never half a file. What stood there is replaced; a
-// symbolic link is replaced, not followed.
+// storeFile writes the data beside dest and renames it into place, so that dest is never half a file. What stood
+// there is replaced; a symbolic link is replaced, not followed.
 func storeFile(dest string, mode uint32, owner *account, data io.Reader) (written int64, err error) {
 	dest = filepath.Clean(dest)
 	if dest == "/" || isRealDirectory(dest) {
@@ -130,8 +130,8 @@ func isRealDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// makePath creates a directory and its missing parents, owned by owner. Unlike the names inside an archive, the path is the
-// host's own word, so symbolic links in it are followed.
+// makePath creates a directory and its missing parents, owned by owner. Unlike the names inside an archive, the path
+// is the host's own word, so symbolic links in it are followed.
 func makePath(path string, owner *account) error {
 	err := makeDirectory(unix.AT_FDCWD, path, newDirectoryMode, owner)
 	if err == unix.ENOENT {
@@ -149,8 +149,8 @@ func makePath(path string, owner *account) error {
 	return err
 }
 
-// inboundData is the content of the data frames of a stream. It ends at the frame that says so; a stream that ends before
-// is an error, so that half a file is never taken for a whole one.
+// inboundData is the content of the data frames of a stream. It ends at the frame that says so; a stream that ends
+// before is an error, so that half a file is never taken for a whole one.
 type inboundData struct {
 	call *call
 	rest []byte

@@ -24,8 +24,8 @@ type tarStore struct {
 	bytes   int64
 }
 
-// storeTar unpacks a tar below dest, which is created when it is missing. An entry that would leave dest, or is a device, is refused
-// with its name; the entries before it stay. All files belong to owner, whatever the archive says.
+// storeTar unpacks a tar below dest, which is created when it is missing. An entry that would leave dest, or is a
+// device, is refused with its name; the entries before it stay. All files belong to owner, whatever the archive says.
 func storeTar(dest string, owner *account, data io.Reader) (entries int, bytes int64, err error) {
 	if err := makePath(path.Clean(dest), owner); err != nil {
 		return 0, 0, err
@@ -147,7 +147,8 @@ func (t *tarStore) directory(parent int, base string, header *tar.Header) error 
 	return unix.Fchmod(directory, mode)
 }
 
-// file replaces what has the name by a new file, so that neither a symbolic link nor a hard link of the guest is written through.
+// file replaces what has the name by a new file, so that neither a symbolic link nor a hard link of the guest is
+// written through.
 func (t *tarStore) file(parent int, base string, header *tar.Header, content io.Reader) error {
 	if err := unlink(parent, base); err != nil {
 		return err

@@ -50,8 +50,8 @@ type call struct {
 	dataDue bool
 }
 
-// operation serves one request to the end. A *failure or a *frames.ProtocolError is reported to the host, any other error
-// means that the stream is gone.
+// operation serves one request to the end. A *failure or a *frames.ProtocolError is reported to the host, any other
+// error means that the stream is gone.
 type operation func(ctx context.Context, call *call) error
 
 // NewServer returns a Server for an agent of that version.
@@ -76,7 +76,8 @@ func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monito
 	return server
 }
 
-// Serve answers the one request of stream. The caller closes the stream afterwards. A panic of an op is its failure only.
+// Serve answers the one request of stream. The caller closes the stream afterwards. A panic of an op is its failure
+// only.
 func (s *Server) Serve(stream Stream) {
 	call := &call{in: frames.NewReader(stream), out: frames.NewWriter(stream)}
 	defer func() {
@@ -91,7 +92,8 @@ func (s *Server) Serve(stream Stream) {
 	call.dropData(stream)
 }
 
-// dropData reads what the host still sends until it has seen the answer. A host whose write fails may never come to read why.
+// dropData reads what the host still sends until it has seen the answer. A host whose write fails may never come to
+// read why.
 func (c *call) dropData(stream Stream) {
 	if !c.dataDue || stream.SetReadDeadline(time.Now().Add(lingerTimeout)) != nil {
 		return
@@ -184,8 +186,8 @@ func unary[Request any](answer func(request Request) (any, error)) operation {
 	}
 }
 
-// cancelOnClose returns a context that ends when the host closes the stream, or breaks the protocol on it. It reads the stream
-// from then on, so no frame may be expected from the host any more.
+// cancelOnClose returns a context that ends when the host closes the stream, or breaks the protocol on it. It reads
+// the stream from then on, so no frame may be expected from the host any more.
 func (c *call) cancelOnClose(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

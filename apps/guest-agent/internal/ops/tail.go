@@ -15,8 +15,8 @@ import (
 const (
 	defaultIdle = 15 * time.Second
 	defaultMax  = time.Hour
-	// growInterval is how often a file that has been read to its end is looked at again. It is polled because shares of the host (9p) report
-	// no changes.
+	// growInterval is how often a file that has been read to its end is looked at again. It is polled because shares
+	// of the host (9p) report no changes.
 	growInterval = 100 * time.Millisecond
 )
 
@@ -32,8 +32,9 @@ type offsetMessage struct {
 	Offset int64  `json:"offset"`
 }
 
-// tail sends a file from an offset on, and what is added to it, until nothing has been added for idleMs or maxMs are over. The
-// offset it ends at is where the next tail goes on: 0 when the file has become shorter than what was sent of it.
+// tail sends a file from an offset on, and what is added to it, until nothing has been added for idleMs or maxMs are
+// over. The offset it ends at is where the next tail goes on: 0 when the file has become shorter than what was sent
+// of it.
 func (s *Server) tail(ctx context.Context, call *call) error {
 	var request tailRequest
 	if err := call.decode(&request); err != nil {

@@ -8,8 +8,8 @@ import (
 const (
 	// beatInterval is the time between two beats without news.
 	beatInterval = time.Second
-	// lookInterval is how often news is looked for. It must find the root read-only within 200 ms, which is about as long as a
-	// guest still lives then.
+	// lookInterval is how often news is looked for. It must find the root read-only within 200 ms, which is about as
+	// long as a guest still lives then.
 	lookInterval = 100 * time.Millisecond
 )
 

@@ -15,8 +15,9 @@ import (
 // process of the group that still has its own parent is reaped by that one, unseen from here.
 const groupPollInterval = 20 * time.Millisecond
 
-// Reaper owns wait4 for the whole agent: it is the only place that waits for processes, because orphans of every command come to the
-// agent as well and one wait4(-1) cannot be shared. Programs started in any other way lose their status to it.
+// Reaper owns wait4 for the whole agent: it is the only place that waits for processes, because orphans of every
+// command come to the agent as well and one wait4(-1) cannot be shared. Programs started in any other way lose their
+// status to it.
 type Reaper struct {
 	mutex    sync.Mutex
 	children map[int]*Child
@@ -39,8 +40,8 @@ type Child struct {
 // Status is how the process ended. It is valid after Exited is closed.
 func (c *Child) Status() syscall.WaitStatus { return c.status }
 
-// StartReaper makes the calling process a subreaper, which the orphans below it are handed to, and reaps until the process
-// ends. It fails when the kernel has no subreapers. Call it once.
+// StartReaper makes the calling process a subreaper, which the orphans below it are handed to, and reaps until the
+// process ends. It fails when the kernel has no subreapers. Call it once.
 func StartReaper() (*Reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
@@ -83,8 +84,9 @@ func (r *Reaper) Start(path string, argv []string, attributes *syscall.ProcAttr)
 	return child, nil
 }
 
-// SignalGroup sends a signal to every process of the group of child, also when child itself has ended: the kernel does not give an id
-// away while a process has it as its group, and hands ids out in a circle. A group without a process is no error.
+// SignalGroup sends a signal to every process of the group of child, also when child itself has ended: the kernel
+// does not give an id away while a process has it as its group, and hands ids out in a circle. A group without a
+// process is no error.
 func SignalGroup(child *Child, sig syscall.Signal) error {
 	if err := syscall.Kill(-child.Pid, sig); err != nil && err != syscall.ESRCH {
 		return err

@@ -16,8 +16,9 @@ const (
 	retryInterval = 100 * time.Millisecond
 )
 
-// Listen accepts streams on port of any of the guest's context ids and gives each to handler, in a goroutine of its own; the
-// stream is closed when the handler returns. It returns only with an error: at once when the kernel has no AF_VSOCK.
+// Listen accepts streams on port of any of the guest's context ids and gives each to handler, in a goroutine of its
+// own; the stream is closed when the handler returns. It returns only with an error: at once when the kernel has no
+// AF_VSOCK.
 func Listen(port uint32, handler func(stream *os.File)) error {
 	listener, err := bind(port)
 	if err != nil {

@@ -67,12 +67,12 @@ export class ImageBuilder {
     const { recipe, progress } = job;
     await mkdir(this.tools.kernelCache, { recursive: true });
     await progress.step('kernel, guest agent and initramfs', 5);
-    const { kernel, agentVersion } = await this.runTool(job, BootFilesOutput, this.tools.bootTool('build-initramfs.mjs'), [
-      '--cache',
-      this.tools.kernelCache,
-      '--out',
-      staging.pathOf('initramfs.cpio'),
-    ]);
+    const { kernel, agentVersion } = await this.runTool(
+      job,
+      BootFilesOutput,
+      this.tools.bootTool('build-initramfs.mjs'),
+      ['--cache', this.tools.kernelCache, '--out', staging.pathOf('initramfs.cpio')],
+    );
     await progress.step(`disk of ${recipe.name}`, 60);
     const script = path.join(this.tools.recipe(recipe.name), recipe.build);
     await this.runTool(job, DiskOutput, script, ['--out', staging.pathOf('disk.raw')]);
@@ -82,7 +82,12 @@ export class ImageBuilder {
   }
 
   /** One build program to its end; what it says goes into the version's log as it comes. */
-  private async runTool<T extends object>(job: BuildJob, Output: DtoClass<T>, script: string, args: readonly string[]): Promise<T> {
+  private async runTool<T extends object>(
+    job: BuildJob,
+    Output: DtoClass<T>,
+    script: string,
+    args: readonly string[],
+  ): Promise<T> {
     const { recipe, version, progress } = job;
     const tool = path.basename(script);
     await this.log.append(recipe.name, version, `== ${tool}\n`);

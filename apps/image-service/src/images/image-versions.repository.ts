@@ -31,7 +31,8 @@ export class ImageVersionsRepository {
   /** Throws `IMAGE_UNKNOWN`. */
   async get(name: string, version: number): Promise<ImageVersionEntity> {
     const row = await this.rows.findOneBy({ name, version });
-    if (row === null) throw imageError('IMAGE_UNKNOWN', `image ${name} has no version ${version}`, { image: name, version });
+    if (row === null)
+      throw imageError('IMAGE_UNKNOWN', `image ${name} has no version ${version}`, { image: name, version });
     return row;
   }
 

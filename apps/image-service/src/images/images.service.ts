@@ -52,7 +52,12 @@ export class ImagesService implements OnApplicationBootstrap {
   async list(): Promise<ImageList> {
     const rows = await this.versions.all();
     const names = [...new Set([...(await this.recipes.names()), ...rows.map(({ name }) => name)])].sort();
-    const items = names.map((name) => this.view(name, rows.filter((row) => row.name === name)));
+    const items = names.map((name) =>
+      this.view(
+        name,
+        rows.filter((row) => row.name === name),
+      ),
+    );
     return { items: await Promise.all(items) };
   }
 
@@ -79,7 +84,9 @@ export class ImagesService implements OnApplicationBootstrap {
   async freeze(name: string, version: number | null): Promise<OperationView> {
     const row = await this.choose(name, version, FREEZABLE, 'frozen');
     const recipe = await this.recipes.get(name);
-    return this.operations.begin('image.freeze', name, row.version, (progress) => this.freezeNow(recipe, row, progress));
+    return this.operations.begin('image.freeze', name, row.version, (progress) =>
+      this.freezeNow(recipe, row, progress),
+    );
   }
 
   /** Re-hashes every file of a frozen version. A mismatch fails the operation, naming both digests. */
@@ -110,12 +117,16 @@ export class ImagesService implements OnApplicationBootstrap {
     const rows = await this.versions.of(name);
     if (version !== null) return this.pinned(rows, name, version);
     if (rows.some(({ state }) => state === 'unfrozen')) {
-      throw imageError('IMAGE_UNFROZEN', `image ${name} is unfrozen; freeze it in the maintenance app`, { image: name });
+      throw imageError('IMAGE_UNFROZEN', `image ${name} is unfrozen; freeze it in the maintenance app`, {
+        image: name,
+      });
     }
     const frozen = rows.find(({ state }) => state === 'frozen');
     if (frozen) return frozen;
     if (rows.length > 0) {
-      throw imageError('IMAGE_NOT_FROZEN', `image ${name} has no frozen version (newest: ${rows[0]?.state})`, { image: name });
+      throw imageError('IMAGE_NOT_FROZEN', `image ${name} has no frozen version (newest: ${rows[0]?.state})`, {
+        image: name,
+      });
     }
     throw unknown(name);
   }
@@ -124,7 +135,10 @@ export class ImagesService implements OnApplicationBootstrap {
     const row = rows.find((candidate) => candidate.version === version);
     if (!row) throw imageError('IMAGE_UNKNOWN', `image ${name} has no version ${version}`, { image: name, version });
     if (row.state === 'frozen') return row;
-    throw imageError('IMAGE_NOT_FROZEN', `image ${name}:${version} is ${row.state}, not frozen`, { image: name, version });
+    throw imageError('IMAGE_NOT_FROZEN', `image ${name}:${version} is ${row.state}, not frozen`, {
+      image: name,
+      version,
+    });
   }
 
   private async choose(
@@ -134,7 +148,8 @@ export class ImagesService implements OnApplicationBootstrap {
     wanted: string,
   ): Promise<ImageVersionEntity> {
     const rows = await this.versions.of(name);
-    const row = version === null ? rows.find(({ state }) => states.includes(state)) : await this.versions.get(name, version);
+    const row =
+      version === null ? rows.find(({ state }) => states.includes(state)) : await this.versions.get(name, version);
     if (row && states.includes(row.state)) return row;
     if (rows.length === 0) throw unknown(name);
     const found = row ? `${name}:${row.version} is ${row.state}` : `no version of ${name} is ${states.join(' or ')}`;
@@ -148,7 +163,12 @@ export class ImagesService implements OnApplicationBootstrap {
     try {
       const parts = await this.builder.build(recipe, version, progress);
       const sizeBytes = String(recipe.sizeBytes);
-      await this.versions.change({ name, version }, progress.operationId, { state: 'built', message: 'built', sizeBytes, ...parts });
+      await this.versions.change({ name, version }, progress.operationId, {
+        state: 'built',
+        message: 'built',
+        sizeBytes,
+        ...parts,
+      });
     } catch (e) {
       await this.fail({ name, version }, progress, e);
       throw e;
@@ -199,7 +219,11 @@ export class ImagesService implements OnApplicationBootstrap {
     }
   }
 
-  private async fail(row: Pick<ImageVersionEntity, 'name' | 'version'>, progress: OperationProgress, e: unknown): Promise<void> {
+  private async fail(
+    row: Pick<ImageVersionEntity, 'name' | 'version'>,
+    progress: OperationProgress,
+    e: unknown,
+  ): Promise<void> {
     const { message } = toDomainError(e);
     await this.logs.append(row.name, row.version, `failed: ${message}\n`);
     await this.versions.change(row, progress.operationId, { state: 'failed', message });
@@ -218,9 +242,13 @@ export class ImagesService implements OnApplicationBootstrap {
 }
 
 const unknown = (name: string) =>
-  imageError('IMAGE_UNKNOWN', `no image "${name}" is known; \`vmctl image build ${name}\` builds it if it has a recipe`, {
-    image: name,
-  });
+  imageError(
+    'IMAGE_UNKNOWN',
+    `no image "${name}" is known; \`vmctl image build ${name}\` builds it if it has a recipe`,
+    {
+      image: name,
+    },
+  );
 
 const newVersion = (name: string, version: number, recipeDigest: string): ImageVersionEntity => ({
   name,

@@ -27,7 +27,9 @@ export class VersionLog {
 
   /** `append` for callers that cannot wait; a failure is logged. */
   write(name: string, version: number, text: Uint8Array): void {
-    this.append(name, version, text).catch((e: unknown) => this.log.warn(`the log of ${name}:${version} cannot be written`, e));
+    this.append(name, version, text).catch((e: unknown) =>
+      this.log.warn(`the log of ${name}:${version} cannot be written`, e),
+    );
   }
 
   private async appendNow(file: string, text: string | Uint8Array): Promise<void> {

@@ -22,7 +22,7 @@ const IsRunnable = (): PropertyDecorator =>
     validator: {
       validate: (checks: unknown) =>
         Array.isArray(checks) &&
-        (checks as RecipeCheck[]).every(({ argv, shell }) => ((argv?.length ?? 0) > 0) !== (shell !== null)),
+        (checks as RecipeCheck[]).every(({ argv, shell }) => (argv?.length ?? 0) > 0 !== (shell !== null)),
       defaultMessage: () => 'each of checks must have exactly one of argv and shell',
     },
   });

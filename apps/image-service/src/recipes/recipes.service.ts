@@ -30,12 +30,17 @@ export class RecipesService {
   async get(name: string): Promise<Recipe> {
     const names = await this.names();
     if (!names.includes(name)) {
-      throw imageError('IMAGE_RECIPE_UNKNOWN', `there is no recipe "${name}"; there are: ${names.join(', ')}`, { image: name });
+      throw imageError('IMAGE_RECIPE_UNKNOWN', `there is no recipe "${name}"; there are: ${names.join(', ')}`, {
+        image: name,
+      });
     }
     const file = path.join(this.tools.recipe(name), RECIPE_FILE);
     const { size } = await stat(file);
     if (size > MAX_RECIPE_BYTES) {
-      throw imageError('IMAGE_RECIPE_UNKNOWN', `${RECIPE_FILE} of "${name}" has ${size} bytes, more than a recipe may have`);
+      throw imageError(
+        'IMAGE_RECIPE_UNKNOWN',
+        `${RECIPE_FILE} of "${name}" has ${size} bytes, more than a recipe may have`,
+      );
     }
     // No aliases: a recipe needs none, and nested ones are how a small file becomes a huge one.
     return parseDto(Recipe, parse(await readFile(file, 'utf8'), { maxAliasCount: 0 }));
@@ -51,7 +56,11 @@ export class RecipesService {
       .sort();
     for (const file of files) {
       hash.update(`${path.relative(root, file)}\0`);
-      hash.update(createHash('sha256').update(await readFile(file)).digest());
+      hash.update(
+        createHash('sha256')
+          .update(await readFile(file))
+          .digest(),
+      );
     }
     return `sha256:${hash.digest('hex')}`;
   }

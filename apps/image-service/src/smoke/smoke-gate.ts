@@ -68,19 +68,24 @@ export class SmokeGate {
       const check = await outcomeOf(name, work);
       await onCheck(check);
       if (check.outcome === 'passed') return;
-      throw imageError('IMAGE_SMOKE_FAILED', `image ${recipe.name}:${version} failed the check "${name}": ${check.detail}`, {
-        image: recipe.name,
-        version,
-        check: name,
-        machine: machineId,
-      });
+      throw imageError(
+        'IMAGE_SMOKE_FAILED',
+        `image ${recipe.name}:${version} failed the check "${name}": ${check.detail}`,
+        {
+          image: recipe.name,
+          version,
+          check: name,
+          machine: machineId,
+        },
+      );
     };
     await require('the guest agent answers', () => this.whenReady(started, progress.signal));
     await progress.step('run the checks', 50);
     for (const check of recipe.checks) await require(check.name, () => this.exec(machineId, commandOf(check)));
     const { requiredCli } = recipe;
     // Nothing to check is said as such: "unchecked" must never read like "passed".
-    if (requiredCli === null) await onCheck({ name: 'required CLI', outcome: 'unchecked', detail: 'the recipe requires none' });
+    if (requiredCli === null)
+      await onCheck({ name: 'required CLI', outcome: 'unchecked', detail: 'the recipe requires none' });
     else await require(`required CLI: ${requiredCli}`, () => this.exec(machineId, requiredCli));
     await progress.step('power off', 80);
     await require('powers off cleanly', () => this.powerOff(machineId));
@@ -89,8 +94,9 @@ export class SmokeGate {
   private async whenReady(started: MachineView, signal: AbortSignal): Promise<string> {
     const deadline = performance.now() + this.config.smokeTimeoutMs;
     const { machineId } = started;
-    for (let machine = started; ; ) {
-      if (machine.state === 'ready') return `after ${(((machine.readyAtMs ?? 0) - machine.createdAtMs) / 1000).toFixed(1)} s`;
+    for (let machine = started; ;) {
+      if (machine.state === 'ready')
+        return `after ${(((machine.readyAtMs ?? 0) - machine.createdAtMs) / 1000).toFixed(1)} s`;
       if (machine.state === 'ended' || performance.now() > deadline) {
         throw imageError('IMAGE_SMOKE_FAILED', `the machine is ${machine.state}: ${machine.message}`);
       }

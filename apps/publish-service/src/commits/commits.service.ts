@@ -71,7 +71,10 @@ export class CommitsService {
       const author = { ...request.author, atMs };
       const committer = { name: committerName, email: committerEmail, atMs };
       const filter = await scratchFilter(repository, request.forceInclude, signal);
-      const result = await repository.commit({ tree, base, message: request.message, author, committer, filter }, signal);
+      const result = await repository.commit(
+        { tree, base, message: request.message, author, committer, filter },
+        signal,
+      );
       return await this.record(request, result);
     } finally {
       await tree.discard();
@@ -107,7 +110,12 @@ async function scratchFilter(
 function treeRefused(project: string, e: unknown): unknown {
   const isTree = ['TREE_ARCHIVE_INVALID', 'TREE_TOO_LARGE'].some((code) => hasCode(e, code));
   if (!isTree) return e;
-  return publishError('COMMIT_TREE_REFUSED', `the tree of project "${project}" cannot be taken: ${(e as Error).message}`, { project }, e);
+  return publishError(
+    'COMMIT_TREE_REFUSED',
+    `the tree of project "${project}" cannot be taken: ${(e as Error).message}`,
+    { project },
+    e,
+  );
 }
 
 const commitView = (result: CommitResult): CommitView => {

@@ -34,11 +34,17 @@ export class GuestTransfer {
   }
 
   private ticket(machineId: string, kind: 'put' | 'get'): Promise<StreamTicket> {
-    return this.machines.openStream(dto(OpenStreamRequest, { machineId, kind, path: GUEST_PROJECT_PATH, archive: 'tar' }));
+    return this.machines.openStream(
+      dto(OpenStreamRequest, { machineId, kind, path: GUEST_PROJECT_PATH, archive: 'tar' }),
+    );
   }
 }
 
-async function exchange({ url, method }: StreamTicket, body: Readable | null, signal: AbortSignal): Promise<IncomingMessage> {
+async function exchange(
+  { url, method }: StreamTicket,
+  body: Readable | null,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const request = httpRequest(url, { method, signal, timeout: IDLE_TIMEOUT_MS });
   request.on('timeout', () => request.destroy(new Error('nothing moved on the stream')));
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
@@ -51,7 +57,10 @@ async function exchange({ url, method }: StreamTicket, body: Readable | null, si
     throw vmError('MACHINE_LOST', 'the byte stream to the machine broke before it was answered', {}, e);
   });
   if (response.statusCode === 200) return response;
-  throw (await problemOf(response)) ?? vmError('MACHINE_LOST', `the byte stream was refused with status ${response.statusCode}`);
+  throw (
+    (await problemOf(response)) ??
+    vmError('MACHINE_LOST', `the byte stream was refused with status ${response.statusCode}`)
+  );
 }
 
 async function problemOf(response: IncomingMessage): Promise<Error | null> {

@@ -10,7 +10,15 @@ import {
   type PublicationView,
   type PublishRequest,
 } from '@inquest/contracts-publish';
-import { isDomainError, KeyedQueue, newId, toDomainError, type ProjectId, type PublicationId, type SessionId } from '@inquest/kernel';
+import {
+  isDomainError,
+  KeyedQueue,
+  newId,
+  toDomainError,
+  type ProjectId,
+  type PublicationId,
+  type SessionId,
+} from '@inquest/kernel';
 import { GIT_FORGE, type GitForge } from '@inquest/git-forge';
 import { decodeCursor, encodeCursor, Outbox } from '@inquest/persistence';
 import { CommitEntity } from '../commits/commit.entity';
@@ -53,9 +61,13 @@ export class PublicationsService implements OnApplicationBootstrap {
   async publish({ sessionId, project }: PublishRequest): Promise<PublicationView> {
     const base = await this.database.getRepository(SessionBaseEntity).findOneBy({ sessionId });
     if (base?.head == null || base.project !== project) {
-      throw publishError('PUBLISH_NOTHING_COMMITTED', `session ${sessionId} has made no commit in project "${project}"`, {
-        session: sessionId,
-      });
+      throw publishError(
+        'PUBLISH_NOTHING_COMMITTED',
+        `session ${sessionId} has made no commit in project "${project}"`,
+        {
+          session: sessionId,
+        },
+      );
     }
     const id = await this.create(sessionId as SessionId, project as ProjectId, base.head);
     return this.attempt(id);
@@ -85,7 +97,8 @@ export class PublicationsService implements OnApplicationBootstrap {
     const last = items.at(-1);
     return {
       items: items.map(publicationView),
-      nextToken: found.length > limit && last ? encodeCursor({ at: last.createdAt.getTime(), id: last.publicationId }) : null,
+      nextToken:
+        found.length > limit && last ? encodeCursor({ at: last.createdAt.getTime(), id: last.publicationId }) : null,
     };
   }
 
@@ -104,7 +117,9 @@ export class PublicationsService implements OnApplicationBootstrap {
   private async create(sessionId: SessionId, project: ProjectId, commit: string): Promise<PublicationId> {
     const repository = await this.projects.open(project);
     const { branch } = await repository.head();
-    const commits = await this.database.getRepository(CommitEntity).find({ where: { sessionId }, order: { at: 'DESC' }, take: 1 });
+    const commits = await this.database
+      .getRepository(CommitEntity)
+      .find({ where: { sessionId }, order: { at: 'DESC' }, take: 1 });
     const view = commits[0]?.view;
     const held: HeldView[] = [...(view?.held ?? []), ...(view?.refused ?? [])];
     await this.rows
@@ -144,7 +159,10 @@ export class PublicationsService implements OnApplicationBootstrap {
     });
   }
 
-  private async push(forge: GitForge, { project, branch, commit }: PublicationEntity): Promise<Partial<PublicationEntity>> {
+  private async push(
+    forge: GitForge,
+    { project, branch, commit }: PublicationEntity,
+  ): Promise<Partial<PublicationEntity>> {
     const signal = AbortSignal.timeout(PUSH_TIMEOUT_MS);
     try {
       const repository = await this.projects.open(project as ProjectId);
@@ -162,7 +180,7 @@ export class PublicationsService implements OnApplicationBootstrap {
   private async change(row: PublicationEntity, change: Partial<PublicationEntity>): Promise<PublicationView> {
     const changed = { ...row, ...change };
     await this.database.transaction(async (manager: EntityManager) => {
-      await manager.update(PublicationEntity, { publicationId: row.publicationId }, change as object);
+      await manager.update(PublicationEntity, { publicationId: row.publicationId }, change);
       const body = { publication: publicationView(changed), atMs: Date.now() };
       await this.outbox.add(manager, publishEvents.publicationChanged, [row.publicationId], body);
     });
@@ -171,7 +189,8 @@ export class PublicationsService implements OnApplicationBootstrap {
 
   private async get(publication: PublicationId): Promise<PublicationEntity> {
     const row = await this.rows.findOneBy({ publicationId: publication });
-    if (row === null) throw publishError('PUBLICATION_UNKNOWN', `no publication ${publication} is known`, { publication });
+    if (row === null)
+      throw publishError('PUBLICATION_UNKNOWN', `no publication ${publication} is known`, { publication });
     return row;
   }
 }

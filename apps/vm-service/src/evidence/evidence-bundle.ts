@@ -20,7 +20,9 @@ import {
 const MAX_PROBES = 20_000;
 
 /** The files that a verdict is drawn from, in no particular order. */
-const EVIDENCE_FILES = Object.values(BUNDLE_FILES).filter((file): file is EvidenceFile => file !== BUNDLE_FILES.verdict);
+const EVIDENCE_FILES = Object.values(BUNDLE_FILES).filter(
+  (file): file is EvidenceFile => file !== BUNDLE_FILES.verdict,
+);
 
 /**
  * The part of one incarnation's evidence that vm-service writes: host actions, probes, the facts about the incarnation
@@ -65,7 +67,7 @@ export class EvidenceBundle {
     const read = await Promise.all(
       EVIDENCE_FILES.map(async (file) => [file, await readOrNull(path.join(this.directory, file))] as const),
     );
-    return Object.fromEntries(read.filter(([, content]) => content !== null)) as Partial<Record<EvidenceFile, Uint8Array>>;
+    return Object.fromEntries(read.filter(([, content]) => content !== null));
   }
 
   private append(file: EvidenceFile, line: string, isDurable: boolean): Promise<void> {

@@ -58,8 +58,12 @@ export class GuestVerbsService {
     return this.with(request, async ({ agent }) => {
       const signal = AbortSignal.timeout(TRANSFER_TIMEOUT_MS);
       const { kind, size } = await agent.stat(request.path, { signal });
-      if (kind !== 'file') throw vmError('GUEST_PATH_UNFIT', `${request.path} is no regular file but a ${kind}`, { path: request.path });
-      const download = await agent.get({ path: request.path, kind: 'file' }, { signal, maxBytes: Number.MAX_SAFE_INTEGER });
+      if (kind !== 'file')
+        throw vmError('GUEST_PATH_UNFIT', `${request.path} is no regular file but a ${kind}`, { path: request.path });
+      const download = await agent.get(
+        { path: request.path, kind: 'file' },
+        { signal, maxBytes: Number.MAX_SAFE_INTEGER },
+      );
       const kept = await firstBytes(download.content, request.maxBytes);
       const { text, isLossy } = decode(kept);
       return { text, isLossy, sizeBytes: size, isTruncated: size > kept.length };
@@ -69,7 +73,11 @@ export class GuestVerbsService {
   writeFile(request: WriteFileRequest): Promise<WriteFileView> {
     return this.with(request, async ({ agent }) => {
       const content = Buffer.from(request.text);
-      const target = { dest: request.path, kind: 'file' as const, ...present({ mode: request.mode, user: request.user }) };
+      const target = {
+        dest: request.path,
+        kind: 'file' as const,
+        ...present({ mode: request.mode, user: request.user }),
+      };
       await agent.put(target, Readable.from([content]), { signal: AbortSignal.timeout(TRANSFER_TIMEOUT_MS) });
       return { sizeBytes: content.length };
     });
@@ -156,4 +164,3 @@ function decode(bytes: Uint8Array): { readonly text: string; readonly isLossy: b
   const text = new TextDecoder().decode(bytes);
   return { text, isLossy: text.includes('\uFFFD') };
 }
-

@@ -39,6 +39,11 @@ export class LiveMachines {
     await this.lives.whenConcluded(life.machineId, END_SETTLE_MS);
     const row = await this.machines.get(life.machineId);
     const account = row.state === 'ended' ? row.message : 'its guest agent went away, but the machine still runs';
-    return vmError('MACHINE_LOST', `machine ${life.machineId} was lost: ${account}`, { machine: life.machineId, state: row.state }, e);
+    return vmError(
+      'MACHINE_LOST',
+      `machine ${life.machineId} was lost: ${account}`,
+      { machine: life.machineId, state: row.state },
+      e,
+    );
   }
 }

@@ -49,7 +49,11 @@ export class StreamsController {
   async put(@Param('ticket') ticket: string, @Req() body: Request, @Res() response: Response): Promise<void> {
     const request = this.tickets.redeem(ticket, 'put');
     const machine = await this.machines.require(request);
-    const target = { dest: requirePath(request.path), kind: request.archive, ...present({ mode: request.mode, user: request.user }) };
+    const target = {
+      dest: requirePath(request.path),
+      kind: request.archive,
+      ...present({ mode: request.mode, user: request.user }),
+    };
     try {
       const { entries, bytes } = await machine.agent.put(target, body, { signal: whenGone(response) });
       response.status(200).json({ entries, bytes });

@@ -35,7 +35,12 @@ export class ImageResolver {
       await this.store.checkAtLaunch(parseVersionRecord(text, { name, version }));
     } catch (e) {
       if (!isDomainError(e) || hasCode(e, 'IMAGE_STORE_UNAVAILABLE')) throw e;
-      throw imageError('IMAGE_CHANGED', `image ${name}:${version} cannot be started: ${e.message}`, { image: name, version }, e);
+      throw imageError(
+        'IMAGE_CHANGED',
+        `image ${name}:${version} cannot be started: ${e.message}`,
+        { image: name, version },
+        e,
+      );
     }
   }
 }

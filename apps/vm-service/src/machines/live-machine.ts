@@ -62,7 +62,10 @@ export class LiveMachine {
   async witness(onStopping: () => Promise<unknown>): Promise<void> {
     let known = '';
     try {
-      for await (const { initStopping, rootReadonly } of this.agent.watch({ signal: this.endSignal(), deadlineMs: MAX_SILENCE_MS })) {
+      for await (const { initStopping, rootReadonly } of this.agent.watch({
+        signal: this.endSignal(),
+        deadlineMs: MAX_SILENCE_MS,
+      })) {
         this.seenAtMs = Date.now();
         const word = `${initStopping} ${rootReadonly}`;
         if (word === known) continue;

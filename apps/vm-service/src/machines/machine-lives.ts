@@ -145,7 +145,12 @@ export class MachineLives implements OnApplicationShutdown {
   }
 
   /** The driver left nothing behind; the account says that there never was a machine, and why. */
-  private async neverRan(row: MachineEntity, evidence: EvidenceBundle, startedAtMs: number, message: string): Promise<void> {
+  private async neverRan(
+    row: MachineEntity,
+    evidence: EvidenceBundle,
+    startedAtMs: number,
+    message: string,
+  ): Promise<void> {
     const atMs = Date.now();
     const verdict = await evidence.conclude({
       formatVersion: 1,
@@ -197,4 +202,8 @@ export class MachineLives implements OnApplicationShutdown {
 
 /** RFC 1123: letters, digits and inner dashes, 63 at most. */
 const hostname = ({ name, machineId }: MachineEntity): string =>
-  (name ?? machineId).toLowerCase().replaceAll('_', '-').replace(/^-+|-+$/g, '').slice(0, 63) || 'machine';
+  (name ?? machineId)
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 63) || 'machine';

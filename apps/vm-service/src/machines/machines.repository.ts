@@ -33,7 +33,7 @@ export class MachinesRepository {
     }
     try {
       await this.database.transaction(async (manager) => {
-        await manager.insert(MachineEntity, row as QueryDeepPartialEntity<MachineEntity>);
+        await manager.insert(MachineEntity, row);
         await this.addEvent(manager, row);
       });
       return { row, isNew: true };

@@ -128,7 +128,13 @@ export class MachinesService {
       const launch = await this.images.resolve(row.image, row.imageVersion, row.purpose);
       await this.end(row, 'reset', request.by);
       const incarnation = row.incarnation + 1;
-      const fresh = { state: 'requested', reason: 'reset', message: 'starting afresh', readyAt: null, endedAt: null } as const;
+      const fresh = {
+        state: 'requested',
+        reason: 'reset',
+        message: 'starting afresh',
+        readyAt: null,
+        endedAt: null,
+      } as const;
       await this.machines.change(machine, row.incarnation, { ...fresh, incarnation, verdict: null });
       this.lives.begin({ ...row, ...fresh, incarnation, verdict: null }, launch);
       return this.show(machine);
@@ -207,10 +213,14 @@ const report = (
 });
 
 const stale = (row: MachineEntity, incarnation: number) =>
-  vmError('MACHINE_INCARNATION_STALE', `machine ${row.machineId} is in incarnation ${row.incarnation}, not ${incarnation}`, {
-    machine: row.machineId,
-    incarnation: row.incarnation,
-  });
+  vmError(
+    'MACHINE_INCARNATION_STALE',
+    `machine ${row.machineId} is in incarnation ${row.incarnation}, not ${incarnation}`,
+    {
+      machine: row.machineId,
+      incarnation: row.incarnation,
+    },
+  );
 
 const stateWrong = (row: MachineEntity, wanted: string) =>
   vmError('MACHINE_STATE_WRONG', `machine ${row.machineId} is ${row.state} (${row.reason}) and cannot be ${wanted}`, {

@@ -47,11 +47,15 @@ export class NodeFacts {
   requireMemory(memoryMib: number): void {
     const left = this.memoryAvailableMib();
     if (memoryMib <= left) return;
-    throw vmError('NODE_EXHAUSTED', `node ${this.config.nodeId} has ${left} MiB to spare, not the ${memoryMib} MiB asked for`, {
-      node: this.config.nodeId,
-      memoryMib,
-      memoryAvailableMib: left,
-    });
+    throw vmError(
+      'NODE_EXHAUSTED',
+      `node ${this.config.nodeId} has ${left} MiB to spare, not the ${memoryMib} MiB asked for`,
+      {
+        node: this.config.nodeId,
+        memoryMib,
+        memoryAvailableMib: left,
+      },
+    );
   }
 
   /** What the kernel says can be given out without swapping (proc(5), MemAvailable), less the reserve. */

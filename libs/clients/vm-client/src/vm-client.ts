@@ -70,7 +70,8 @@ export class VmClient {
     if (direct !== null) return direct;
     const answers = await this.rpc.gather(vmOps.find, { machineId }, GATHER);
     const machine = answers.flatMap((answer) => answer.items)[0];
-    if (!machine) throw vmError('MACHINE_UNKNOWN', `no machine "${idOrName}" is known on any node`, { machine: idOrName });
+    if (!machine)
+      throw vmError('MACHINE_UNKNOWN', `no machine "${idOrName}" is known on any node`, { machine: idOrName });
     return machine;
   }
 

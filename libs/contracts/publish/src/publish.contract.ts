@@ -14,7 +14,7 @@ import {
   PersonView,
 } from '@inquest/contracts-shared';
 
-const IsCommit = (): PropertyDecorator => Matches(/^[0-9a-f]{40}$/) as PropertyDecorator;
+const IsCommit = (): PropertyDecorator => Matches(/^[0-9a-f]{40}$/);
 
 export class ProjectRequest {
   @IsId() readonly project!: string;

@@ -71,7 +71,7 @@ describe('FrameDecoder', () => {
       fc.property(anyBytes, fc.array(fc.nat(), { maxLength: 20 }), (bytes, places) => {
         expect(decode(cut(bytes, places))).toEqual(decode([bytes]));
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 
@@ -88,7 +88,7 @@ describe('FrameDecoder', () => {
         const whole = decode([bytes]);
         expect(decode(cut(bytes, [at, at + 1]))).toEqual(whole);
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 

@@ -1,16 +1,19 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HostCheck } from '@inquest/vm-driver';
 import { bootId, probeHost } from './accelerator-probe';
 import type { CompiledQemuOptions } from './qemu-options';
 
 /** Beside the instance directories; the dot keeps it from ever being the name of one. */
-const CACHE_FILE = '.host-check.json';
+export const HOST_CHECK_FILE = '.host-check.json';
 
-/** `probeHost`, once for each boot of the host: the probe of an unusable KVM takes seconds. Survives restarts of the service. */
+/**
+ * `probeHost`, once for each boot of the host: the probe of an unusable KVM takes seconds. Survives restarts of the
+ * service; a change of who may use /dev/kvm is a reason to look again.
+ */
 export async function checkHostOnce(options: CompiledQemuOptions, signal: AbortSignal): Promise<HostCheck> {
-  const file = path.join(options.instancesRoot, CACHE_FILE);
-  const key = [await bootId(), options.qemuBinary, String(options.qemuUser?.uid ?? null)].join(' ');
+  const file = path.join(options.instancesRoot, HOST_CHECK_FILE);
+  const key = [await bootId(), options.qemuBinary, String(options.qemuUser?.uid ?? null), await kvmAccess()].join(' ');
   const known = await readCache(file, key);
   if (known !== null) return known;
   const found = await probeHost(options, signal);
@@ -19,6 +22,12 @@ export async function checkHostOnce(options: CompiledQemuOptions, signal: AbortS
   await rename(partial, file);
   return found;
 }
+
+const kvmAccess = (): Promise<string> =>
+  stat('/dev/kvm').then(
+    ({ uid, gid, mode }) => [uid, gid, mode].join(':'),
+    () => 'absent',
+  );
 
 async function readCache(file: string, key: string): Promise<HostCheck | null> {
   try {

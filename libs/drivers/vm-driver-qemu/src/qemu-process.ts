@@ -49,7 +49,7 @@ export class QemuProcess {
     });
   }
 
-  /** Resolves once the kernel runs it. Rejects with `VM_START_FAILED` or `VM_HOST_UNSUPPORTED`; nothing runs then. */
+  /** Resolves once the kernel runs it. Rejects with `VM_START_FAILED`, `PROCESS_NOT_FOUND` or the system's error; nothing runs then. */
   static async spawn(command: QemuCommand): Promise<QemuProcess> {
     const [file, args] = await boundedCommand(command);
     const errors = await BoundedLog.create({
@@ -58,14 +58,14 @@ export class QemuProcess {
       headBytes: STDERR_BYTES,
       tailBytes: STDERR_BYTES,
     });
-    const child = spawn(file, args, {
-      cwd: instanceFile(command.directory, 'vmm'),
-      env: baseEnvironment(),
-      detached: true,
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      ...command.user,
-    });
     try {
+      const child = spawn(file, args, {
+        cwd: instanceFile(command.directory, 'vmm'),
+        env: baseEnvironment(),
+        detached: true,
+        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+        ...command.user,
+      });
       return await QemuProcess.adopt(child, errors);
     } catch (e) {
       await errors.close();

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { abortable, ID_PATTERN } from '@inquest/kernel';
+import { abortable, hasCode, ID_PATTERN } from '@inquest/kernel';
 import {
   checkInstanceDirectory,
   checkVmSpec,
@@ -20,6 +20,9 @@ import type { QemuMachine } from './qemu-machine';
 import { compileQemuOptions, type CompiledQemuOptions, type QemuVmDriverOptions } from './qemu-options';
 import { startMachine } from './start-machine';
 
+/** Bound on all probes together; each has its own deadline well below. */
+const HOST_CHECK_MS = 120_000;
+
 /** A life that this driver owns: being started, running, or ended and not yet destroyed. */
 interface OwnedLife {
   readonly abort: AbortController;
@@ -32,7 +35,7 @@ export class QemuVmDriver implements VmDriver {
   readonly capabilities = { templates: false, screenshots: false, input: false } as const;
   private readonly options: CompiledQemuOptions;
   private readonly lives = new Map<string, OwnedLife>();
-  private hostCheck: HostCheck | null = null;
+  private hostCheck: Promise<HostCheck> | null = null;
 
   /** Starts nothing. Throws `VM_HOST_UNSUPPORTED` for a `qemuUser` that this process cannot become. */
   constructor(options: QemuVmDriverOptions) {
@@ -42,12 +45,10 @@ export class QemuVmDriver implements VmDriver {
     );
   }
 
+  /** One probe serves all callers, and goes on for the others when one gives up. */
   async checkHost(signal: AbortSignal): Promise<HostCheck> {
-    if (this.hostCheck === null) {
-      await makeInstancesRoot(this.options.instancesRoot);
-      this.hostCheck = await checkHostOnce(this.options, signal);
-    }
-    return this.hostCheck;
+    this.hostCheck ??= this.findHostCheck();
+    return abortable(this.hostCheck, signal, 'the host check');
   }
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<VmHandle> {
@@ -77,10 +78,11 @@ export class QemuVmDriver implements VmDriver {
     life.abort.abort();
     const machine = await life.started.catch(() => null);
     const signalled = machine !== null && !machine.hasEnded;
-    if (signalled) await machine.stop({ graceMs: 0 });
+    const killed = machine === null || (await isStopped(machine));
+    if (!killed) return { killed, signalled, directoryRemoved: false };
     const directoryRemoved = await removeInstanceDirectory(directory);
     this.lives.delete(directory);
-    return { killed: true, signalled, directoryRemoved };
+    return { killed, signalled, directoryRemoved };
   }
 
   async reapOrphans(signal: AbortSignal): Promise<readonly ReapedInstance[]> {
@@ -99,9 +101,29 @@ export class QemuVmDriver implements VmDriver {
     return (await abortable(Promise.all(ended), signal, 'reaping')).map(({ reaped }) => reaped);
   }
 
+  private async findHostCheck(): Promise<HostCheck> {
+    try {
+      await makeInstancesRoot(this.options.instancesRoot);
+      return await checkHostOnce(this.options, AbortSignal.timeout(HOST_CHECK_MS));
+    } catch (e) {
+      this.hostCheck = null;
+      throw e;
+    }
+  }
+
   private async startOwned(spec: VmSpec, signal: AbortSignal): Promise<QemuMachine> {
     const host = await this.checkHost(signal);
     return startMachine(spec, { options: this.options, host }, signal);
+  }
+}
+
+async function isStopped(machine: QemuMachine): Promise<boolean> {
+  try {
+    await machine.stop({ graceMs: 0 });
+    return true;
+  } catch (e) {
+    if (hasCode(e, 'VM_PROCESS_UNKILLABLE')) return false;
+    throw e;
   }
 }
 

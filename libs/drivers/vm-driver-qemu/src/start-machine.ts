@@ -51,7 +51,7 @@ export async function startMachine(
     return await attach(start, qemu, evidence);
   } catch (e) {
     await releaseAll(cleanup, spec);
-    throw startError(spec, e, { callerSignal, deadline, qemu });
+    throw await startError(spec, e, { callerSignal, deadline, qemu });
   }
 }
 
@@ -139,7 +139,7 @@ async function releaseAll(cleanup: CleanupStack, { machineId }: VmSpec): Promise
     await cleanup.run();
   } catch (e) {
     throw vmDriverError(
-      'VM_PROCESS_UNKILLABLE',
+      'VM_INSTANCE_LEFTOVER',
       `the failed start of machine ${machineId} left something behind: ${(e as Error).message}`,
       { machineId },
       e,
@@ -147,11 +147,11 @@ async function releaseAll(cleanup: CleanupStack, { machineId }: VmSpec): Promise
   }
 }
 
-function startError(
+async function startError(
   { machineId, limits }: VmSpec,
   cause: unknown,
   why: { readonly callerSignal: AbortSignal; readonly deadline: AbortSignal; readonly qemu: QemuProcess | null },
-): Error {
+): Promise<Error> {
   if (why.callerSignal.aborted) {
     return kernelError(
       'OPERATION_ABORTED',
@@ -170,7 +170,19 @@ function startError(
     );
   }
   if (isDomainError(cause) && cause.code in vmDriverError.table) return cause;
-  const words = why.qemu?.stderrTail().trim() ?? '';
-  const reason = words === '' ? (cause as Error).message : words;
-  return vmDriverError('VM_START_FAILED', `machine ${machineId} did not start: ${reason}`, { machineId }, cause);
+  return vmDriverError(
+    'VM_START_FAILED',
+    `machine ${machineId} did not start: ${await whyFailed(cause, why.qemu)}`,
+    { machineId },
+    cause,
+  );
+}
+
+/** QEMU's own words where there are any, else how it ended, else what failed on our side. */
+async function whyFailed(cause: unknown, qemu: QemuProcess | null): Promise<string> {
+  const words = qemu?.stderrTail().trim() ?? '';
+  if (qemu === null || words !== '') return words === '' ? (cause as Error).message : words;
+  const { code, signal } = await qemu.exited;
+  // SIGKILL was the teardown's.
+  return signal === 'SIGKILL' ? (cause as Error).message : `QEMU ended with ${signal ?? `exit code ${code}`}`;
 }

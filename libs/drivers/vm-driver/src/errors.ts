@@ -50,6 +50,12 @@ export const vmDriverError = defineErrors({
     when: 'The machine monitor did not come up before the deadline of the start; nothing of it is left.',
     remediation: 'Look at the load of the host, then try again.',
   },
+  VM_INSTANCE_LEFTOVER: {
+    fault: 'infra',
+    status: 500,
+    when: 'A start failed, and then something of the machine could not be removed.',
+    remediation: 'Read in the message what is left, cure its cause, and destroy the instance.',
+  },
   VM_MACHINE_ENDED: {
     fault: 'guest',
     status: 409,

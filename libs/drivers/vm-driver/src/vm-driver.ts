@@ -52,9 +52,9 @@ export interface VmDriver {
   readonly capabilities: VmDriverCapabilities;
 
   /**
-   * Finds out by trying what this host can run, and answers the same until the host reboots. Rejects with
+   * Finds out by trying what this host can run, and answers the same until the host reboots or its /dev/kvm changes. Rejects with
    * `VM_HOST_UNSUPPORTED` when it can run nothing, and with `OPERATION_ABORTED` when `signal` aborts.
-   * Leaves nothing running.
+   * Leaves nothing running; a check that was given up ends by itself within seconds.
    */
   checkHost(signal: AbortSignal): Promise<HostCheck>;
 
@@ -66,7 +66,7 @@ export interface VmDriver {
    * Rejects with `VM_SPEC_INVALID`, `VM_INSTANCE_EXISTS` (the existing instance is not touched),
    * `VM_HOST_UNSUPPORTED`, `VM_HOST_MEMORY_EXHAUSTED`, `VM_FILE_UNREADABLE`, `VM_OVERLAY_FAILED`, `VM_START_FAILED`,
    * `VM_START_TIMEOUT`, or `OPERATION_ABORTED` as soon as `signal` aborts and the teardown is done. Only
-   * `VM_PROCESS_UNKILLABLE` means that something was left; its message says what.
+   * `VM_INSTANCE_LEFTOVER` means that something was left; its message says what.
    */
   start(spec: VmSpec, signal: AbortSignal): Promise<VmHandle>;
 

@@ -77,8 +77,8 @@ export interface VmHandle {
 
   /**
    * Stops the virtual processors; pausing a paused machine succeeds. Rejects with `VM_MACHINE_ENDED`, with
-   * `VM_COMMAND_REFUSED` (nothing changed), or with `VM_MONITOR_SILENT` when `signal` aborts first (the machine may then
-   * be paused or not: ask `status`).
+   * `VM_COMMAND_REFUSED` (nothing changed), or with `VM_MONITOR_SILENT` when there is no answer before `signal` aborts or
+   * within 10 s (the machine may then be paused or not: ask `status`).
    */
   pause(signal: AbortSignal): Promise<void>;
 

@@ -3,7 +3,7 @@ import { openCommand, runCommandBytes, type OpenCommand } from '@inquest/process
 
 /** Settings that make git run nothing of its own accord, and refuse what could harm a checkout elsewhere. */
 const SETTINGS = {
-  'core.x': 'y',
+  'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
   'core.attributesFile': '/dev/null',
   'core.excludesFile': '/dev/null',

@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { delay } from '@inquest/kernel';
 import { EventBus } from '@inquest/messaging';
@@ -27,7 +33,7 @@ const RELAY_LOCK = 0x6f757462;
  * is away.
  */
 @Injectable()
-export class OutboxRelay implements OnApplicationBootstrap, OnApplicationShutdown {
+export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(OutboxRelay.name);
   private readonly stopping = new AbortController();
   private woken: AbortController = new AbortController();
@@ -45,8 +51,11 @@ export class OutboxRelay implements OnApplicationBootstrap, OnApplicationShutdow
     this.running = this.relayUntilStopped();
   }
 
-  /** Finishes the event at hand; what is left is published by the next process. */
-  async onApplicationShutdown(): Promise<void> {
+  /**
+   * Finishes the event at hand while the database is still open. What is left, and what requests that are still at work
+   * add, is published by the next process.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.running;
   }

@@ -70,8 +70,8 @@ describe('YamuxSession', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 300_000 }), { minLength: 1, maxLength: 4 }),
-        fc.integer({ min: 1, max: 70_000 }),
-        fc.array(fc.integer({ min: 500, max: 40_000 }), { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 3000, max: 70_000 }),
+        fc.array(fc.integer({ min: 2000, max: 40_000 }), { minLength: 1, maxLength: 5 }),
         async (sizes, pieceBytes, cuts) => {
           const [client, server] = sessionPair(cutting(cuts));
           const results = await Promise.all(

@@ -59,7 +59,10 @@ export class QemuHarness implements VmDriverHarness {
 
   /** Runs a shell command in a guest that is up, without waiting for its end. */
   async run(machine: VmHandle, shell: string): Promise<void> {
-    await new GuestAgentClient(machine.link).exec({ shell }, { detach: true, deadlineMs: GUEST_UP_MS, signal: AbortSignal.timeout(GUEST_UP_MS) });
+    await new GuestAgentClient(machine.link).exec(
+      { shell },
+      { detach: true, deadlineMs: GUEST_UP_MS, signal: AbortSignal.timeout(GUEST_UP_MS) },
+    );
   }
 
   /** Ends and removes every machine and file. */

@@ -37,6 +37,15 @@ describe('EventLog', () => {
     expect(log.lost).toBe(false);
   });
 
+  it('does not keep a line that no honest monitor sends', async () => {
+    const log = await EventLog.create(file, { headBytes: 100_000, tailLines: 2 });
+    log.append('x'.repeat(16 * 1024 + 1));
+    log.append('e1');
+    await log.close();
+    await expect(readFile(file, 'utf8')).resolves.toBe('e1\n');
+    expect(log.lost).toBe(true);
+  });
+
   it('says so when a line comes after the end or the disk refuses one', async () => {
     const closed = await EventLog.create(file, { headBytes: 100, tailLines: 2 });
     await closed.close();

@@ -8,6 +8,9 @@ export interface EventLogOptions {
   readonly tailLines: number;
 }
 
+/** An event has some 150 bytes. Only a monitor that was taken over sends one of this size. */
+const LINE_MAX_BYTES = 16 * 1024;
+
 /**
  * The monitor's events, one raw line each, in order of arrival. Appending never waits and never throws, so that
  * a slow disk cannot hold up the monitor's socket; what could not be kept is said by `lost`.
@@ -39,9 +42,9 @@ export class EventLog {
     this.isLost = true;
   }
 
-  /** Keeps one line (without its line end). A line after `close` is lost. */
+  /** Keeps one line (without its line end). A line after `close`, or of more than 16 KiB, is lost. */
   append(line: string): void {
-    if (this.closing !== null) {
+    if (this.closing !== null || line.length > LINE_MAX_BYTES) {
       this.isLost = true;
       return;
     }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { abortable, CleanupStack, kernelError } from '@inquest/kernel';
 import { createFakeGuest, type FakeGuest } from '@inquest/guest-link/testing';
@@ -77,7 +77,7 @@ export class FakeVmDriver implements VmDriver {
       const directory = path.join(instancesRoot, name);
       if (this.lives.has(directory)) continue;
       if (signal.aborted) throw aborted('reaping', signal);
-      reaped.push({ ...(await readRecord(directory)), directory, pid: null, observedGone: true });
+      reaped.push({ ...(await readRecord(directory)), directory, observedGone: true });
       await rm(directory, { recursive: true, force: true });
     }
     return reaped;
@@ -101,7 +101,8 @@ export class FakeVmDriver implements VmDriver {
     await mkdir(this.options.instancesRoot, { recursive: true });
     await claimDirectory(spec);
     cleanup.defer('instance directory', () => rm(spec.directory, { recursive: true, force: true }));
-    await writeInstance(spec);
+    const pid = this.nextPid++;
+    await writeInstance(spec, pid);
     const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
     cleanup.defer('evidence files', () => evidence.close());
     const { duringStart } = this.options;
@@ -109,7 +110,7 @@ export class FakeVmDriver implements VmDriver {
     const guest = await (this.options.makeGuest ?? createFakeGuest)(spec);
     cleanup.defer('guest', () => guest.link.close());
     for (const { port, handler } of spec.listeners) await guest.link.listen(port, handler);
-    const machine = new FakeMachine(spec, this.nextPid++, guest, evidence);
+    const machine = new FakeMachine(spec, pid, guest, evidence);
     cleanup.defer('machine', async () => void (await machine.stop({ graceMs: 0 })));
     return machine;
   }
@@ -124,19 +125,18 @@ async function claimDirectory(spec: VmSpec): Promise<void> {
   }
 }
 
-async function writeInstance(spec: VmSpec): Promise<void> {
+async function writeInstance(spec: VmSpec, pid: number): Promise<void> {
   const { directory, machineId, incarnation } = spec;
-  await writeFile(instanceFile(directory, 'record'), JSON.stringify({ machineId, incarnation }));
+  await writeFile(instanceFile(directory, 'record'), JSON.stringify({ machineId, incarnation, pid }));
   await mkdir(instanceFile(directory, 'vmm'));
   await writeFile(overlayFile(directory, incarnation), '');
 }
 
-async function readRecord(directory: string): Promise<Pick<ReapedInstance, 'machineId' | 'incarnation'>> {
-  const unknown = { machineId: null, incarnation: null };
-  const isDirectory = (await stat(directory)).isDirectory();
-  if (!isDirectory) return unknown;
+type FakeRecord = Pick<ReapedInstance, 'machineId' | 'incarnation' | 'pid'>;
+
+async function readRecord(directory: string): Promise<FakeRecord> {
   const text = await readFile(instanceFile(directory, 'record'), 'utf8').catch(() => null);
-  return text === null ? unknown : (JSON.parse(text) as Pick<ReapedInstance, 'machineId' | 'incarnation'>);
+  return text === null ? { machineId: null, incarnation: null, pid: null } : (JSON.parse(text) as FakeRecord);
 }
 
 const existsError = ({ machineId, directory }: VmSpec): Error =>
