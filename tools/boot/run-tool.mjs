@@ -71,7 +71,6 @@ const PACKAGE_OF = {
   'apt-get': 'apt',
   cpio: 'cpio',
   'dpkg-deb': 'dpkg',
-  fakeroot: 'fakeroot',
   go: 'golang-go',
   gofmt: 'golang-go',
   gzip: 'gzip',

@@ -35,7 +35,7 @@ const readYaml = <T>(file: string): T => parse(read('docker', file), { merge: tr
 
 const services = readdirSync(inRepository('apps')).filter((name) => name === 'gateway' || name.endsWith('-service'));
 const compose = readYaml<Compose>('compose.yaml');
-const knownPackages = [...hostPackages(true).map(({ name }) => name), ...CONTAINER_PACKAGES];
+const knownPackages = [...hostPackages().map(({ name }) => name), ...CONTAINER_PACKAGES];
 
 /** One instruction per line: continuations joined, comments left out. */
 const instructionsOf = (service: string): string[] =>

@@ -12,8 +12,8 @@ const SEARCH_PATH = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/lo
  * @property {() => boolean} isPresent looks for what is used, not for the package: it may have come another way
  */
 
-/** @param {boolean} isRoot @returns {HostPackage[]} */
-export const hostPackages = (isRoot) => [
+/** @returns {HostPackage[]} */
+export const hostPackages = () => [
   { name: 'qemu-system-x86', purpose: 'runs the machines', isPresent: () => hasPrograms('qemu-system-x86_64') },
   { name: 'qemu-utils', purpose: 'makes overlays', isPresent: () => hasPrograms('qemu-img') },
   { name: 'nats-server', purpose: 'carries requests and events', isPresent: () => hasPrograms('nats-server') },
@@ -36,7 +36,6 @@ export const hostPackages = (isRoot) => [
   { name: 'e2fsprogs', purpose: 'makes root file systems', isPresent: () => hasPrograms('mke2fs') },
   { name: 'cpio', purpose: 'makes the initramfs', isPresent: () => hasPrograms('cpio') },
   { name: 'xz-utils', purpose: 'unpacks kernels', isPresent: () => hasPrograms('xz') },
-  ...(isRoot ? [] : [{ name: 'fakeroot', purpose: 'file owners in images', isPresent: () => hasPrograms('fakeroot') }]),
   {
     name: 'util-linux',
     purpose: 'ties processes to their owner',

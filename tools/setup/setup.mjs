@@ -25,7 +25,7 @@ try {
 function setUp() {
   checkNode();
   const isRoot = process.getuid?.() === 0;
-  const missing = hostPackages(isRoot).filter(({ isPresent }) => !isPresent());
+  const missing = hostPackages().filter(({ isPresent }) => !isPresent());
   for (const { name, purpose } of missing) say(`missing: ${name} (${purpose})`);
   const isCurrent = areNodeModulesCurrent(root);
   if (!isCurrent) say('missing: npm packages of package-lock.json');

@@ -3,6 +3,7 @@ import { VmClient } from '@inquest/vm-client';
 import { ImagesController } from './images/images.controller';
 import { MachineStreamsController } from './machines/machine-streams.controller';
 import { MachinesController } from './machines/machines.controller';
+import { MaintenanceModule } from './maintenance/maintenance.module';
 import { NodesController } from './nodes/nodes.controller';
 import { PublicationsController } from './publications/publications.controller';
 import { SessionEventsController } from './sessions/session-events.controller';
@@ -10,6 +11,7 @@ import { SessionsController } from './sessions/sessions.controller';
 
 /** The one public edge: turns HTTP into contract calls. No rules, no tables. */
 @Module({
+  imports: [MaintenanceModule],
   controllers: [
     ImagesController,
     MachinesController,

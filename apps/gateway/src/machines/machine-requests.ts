@@ -1,6 +1,14 @@
 import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { IsGuestPath, IsId, IsImageName, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
-import { CPUS, EXEC_REPLY_OUTPUT_BYTES, MACHINE_STATES, MEMORY_MIB, type MachineState } from '@inquest/contracts-vm';
+import {
+  CPUS,
+  EVIDENCE_FILES,
+  EXEC_REPLY_OUTPUT_BYTES,
+  MACHINE_STATES,
+  MEMORY_MIB,
+  type EvidenceFileName,
+  type MachineState,
+} from '@inquest/contracts-vm';
 
 /** Body of `POST /v1/machines`. Less than the services know: nobody outside may boot an unproven version. */
 export class NewMachineBody {
@@ -12,7 +20,7 @@ export class NewMachineBody {
   @Nullable() @IsWhole(MEMORY_MIB.min, MEMORY_MIB.max) readonly memoryMib: number | null = null;
 }
 
-/** A machine by id, or by the name of a live one. */
+/** A machine by id, or by name: the live one that has it, else the newest that had it. */
 export class MachineParams {
   @IsId() readonly machine!: string;
 }
@@ -33,6 +41,14 @@ export class IncarnationBody {
 }
 
 export class IncarnationQuery extends IncarnationBody {}
+
+export class EvidenceParams extends MachineParams {
+  @IsIn(EVIDENCE_FILES) readonly file!: EvidenceFileName;
+}
+
+export class EvidenceQuery extends IncarnationQuery {
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly fromOffset: number = 0;
+}
 
 export class ShutdownBody extends IncarnationBody {
   @IsIn(['poweroff', 'reboot']) readonly mode: 'poweroff' | 'reboot' = 'poweroff';

@@ -3,6 +3,8 @@ import { dto } from '@inquest/contracts-shared';
 import {
   DestroyedView,
   DestroyMachineRequest,
+  EvidenceRequest,
+  EvidenceView,
   ExecRequest,
   ExecView,
   IncarnationRequest,
@@ -18,6 +20,8 @@ import {
 } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import {
+  EvidenceParams,
+  EvidenceQuery,
   ExecBody,
   IncarnationBody,
   IncarnationQuery,
@@ -67,6 +71,16 @@ export class MachinesController {
   ): Promise<VerdictReport> {
     const { machineId } = await this.machines.find(machine);
     return this.machines.verdict(dto(IncarnationRequest, { machineId, incarnation }));
+  }
+
+  /** The bytes that a verdict was drawn from, as text, part by part. */
+  @Get(':machine/evidence/:file')
+  async evidence(
+    @Param() { machine, file }: EvidenceParams,
+    @Query() { incarnation, fromOffset }: EvidenceQuery,
+  ): Promise<EvidenceView> {
+    const { machineId } = await this.machines.find(machine);
+    return this.machines.evidence(dto(EvidenceRequest, { machineId, incarnation, file, fromOffset }));
   }
 
   @Post(':machine/exec')

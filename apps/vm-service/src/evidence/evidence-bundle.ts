@@ -1,5 +1,6 @@
-import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, readFile, rename, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { EVIDENCE_CHUNK_BYTES, type EvidenceFileName, type EvidenceView } from '@inquest/contracts-vm';
 import { KeyedQueue } from '@inquest/kernel';
 import {
   BUNDLE_FILES,
@@ -15,6 +16,9 @@ import {
   type ProbeRecord,
   type Verdict,
 } from '@inquest/verdict-engine';
+
+/** Part of a file, as it travels. */
+export type EvidencePart = Pick<EvidenceView, 'text' | 'nextOffset' | 'sizeBytes'>;
 
 /** What `probes.jsonl` may grow to. A machine that lives for months must not fill the disk with its heartbeats. */
 const MAX_PROBES = 20_000;
@@ -63,6 +67,30 @@ export class EvidenceBundle {
     return drawVerdict(parseEvidence(await this.files()));
   }
 
+  /**
+   * At most `EVIDENCE_CHUNK_BYTES` of a file from a byte offset on. A character that is cut by the end of the part is
+   * left to the next one, so that parts put together are the text of the whole.
+   */
+  async readPart(file: EvidenceFileName, fromOffset: number): Promise<EvidencePart> {
+    const handle = await openOrNull(path.join(this.directory, file));
+    if (handle === null) return { text: '', nextOffset: fromOffset, sizeBytes: 0 };
+    try {
+      const { size: sizeBytes } = await handle.stat();
+      const { bytesRead, buffer } = await handle.read(
+        Buffer.alloc(EVIDENCE_CHUNK_BYTES),
+        0,
+        EVIDENCE_CHUNK_BYTES,
+        fromOffset,
+      );
+      const bytes = buffer.subarray(0, bytesRead);
+      const isLast = fromOffset + bytesRead >= sizeBytes;
+      const whole = isLast ? bytes : bytes.subarray(0, wholeCharacters(bytes));
+      return { text: whole.toString('utf8'), nextOffset: fromOffset + whole.length, sizeBytes };
+    } finally {
+      await handle.close();
+    }
+  }
+
   private async files(): Promise<Partial<Record<EvidenceFile, Uint8Array>>> {
     const read = await Promise.all(
       EVIDENCE_FILES.map(async (file) => [file, await readOrNull(path.join(this.directory, file))] as const),
@@ -83,6 +111,29 @@ export class EvidenceBundle {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     await writeFile(`${target}.new`, content, { flush: true });
     await rename(`${target}.new`, target);
+  }
+}
+
+/** UTF-8 (RFC 3629): a continuation byte is 10xxxxxx, and a character has at most three of them. */
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+const MAX_CONTINUATIONS = 3;
+
+/** How many of the bytes are whole characters. Never less than one byte of a text that is no UTF-8. */
+function wholeCharacters(bytes: Uint8Array): number {
+  let start = bytes.length - 1;
+  while (start > 0 && bytes.length - start <= MAX_CONTINUATIONS && isContinuation(bytes[start])) start--;
+  const lead = bytes[start] ?? 0;
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  const isCut = start > 0 && start + length > bytes.length;
+  return isCut ? start : bytes.length;
+}
+
+async function openOrNull(file: string): Promise<FileHandle | null> {
+  try {
+    return await open(file, 'r');
+  } catch (e) {
+    if ((e as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw e;
   }
 }
 

@@ -22,18 +22,22 @@ export class StreamsController {
     private readonly machines: LiveMachines,
   ) {}
 
-  /** The answer is guest-protocol frames: output, then `exit`. The caller's hanging up kills the command. */
+  /**
+   * The answer is guest-protocol frames: output, then `exit`. The body is the command's standard input where the ticket
+   * asked for one. The caller's hanging up kills the command.
+   */
   @Post(':ticket')
-  async exec(@Param('ticket') ticket: string, @Res() response: Response): Promise<void> {
+  async exec(@Param('ticket') ticket: string, @Req() body: Request, @Res() response: Response): Promise<void> {
     const request = this.tickets.redeem(ticket, 'exec');
     if (request.command === null) throw vmError('STREAM_TICKET_INVALID', 'an exec needs a command');
     const machine = await this.machines.require(request);
     const gone = whenGone(response);
     const exec = await machine.agent
-      .exec({ shell: request.command }, { ...execOptions(request), signal: gone })
+      .exec({ shell: request.command }, { ...execOptions(request), stdin: request.stdin, signal: gone })
       .catch(async (e: unknown) => Promise.reject((await this.machines.explain(machine, e)) as Error));
     response.status(200).type('application/vnd.inquest.frames');
     response.flushHeaders();
+    if (request.stdin) void feedInput(body, exec);
     try {
       await copyOutput(exec, response, gone);
       const exit = await exec.exit;
@@ -73,6 +77,16 @@ export class StreamsController {
       .catch(async (e: unknown) => Promise.reject((await this.machines.explain(machine, e)) as Error));
     response.status(200).type(request.archive === 'tar' ? 'application/x-tar' : 'application/octet-stream');
     await pipeline(download.content, response).catch(() => response.destroy());
+  }
+}
+
+/** Ends with the caller's body, or with the command: one that does not read all of its input is no failure. */
+async function feedInput(body: Request, exec: GuestExec): Promise<void> {
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) await exec.writeStdin(chunk);
+    await exec.endStdin();
+  } catch {
+    // The command has ended, or the caller is gone: the end of the output says which.
   }
 }
 

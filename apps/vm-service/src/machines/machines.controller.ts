@@ -4,6 +4,8 @@ import { dto, StreamTicket } from '@inquest/contracts-shared';
 import {
   DestroyedView,
   DestroyMachineRequest,
+  EvidenceRequest,
+  EvidenceView,
   ExecRequest,
   ExecView,
   IncarnationRequest,
@@ -92,6 +94,11 @@ export class MachinesRpcController {
   @RpcHandler(vmOps.verdict)
   verdict(@Payload() request: IncarnationRequest): Promise<VerdictReport> {
     return this.machines.verdict(request);
+  }
+
+  @RpcHandler(vmOps.evidence)
+  evidence(@Payload() request: EvidenceRequest): Promise<EvidenceView> {
+    return this.machines.evidence(request);
   }
 
   @RpcHandler(vmOps.exec)

@@ -49,10 +49,12 @@ export class MachinesRepository {
     return row;
   }
 
-  /** A machine of this node by id, or by the name of a live one. */
+  /** A machine of this node by id, or by name: the live one that has it, else the newest of those that had it. */
   async find(node: NodeId, idOrName: string): Promise<MachineEntity | null> {
     const byId = await this.rows.findOneBy({ machineId: idOrName, node });
-    return byId ?? this.rows.findOneBy({ name: idOrName, node, state: Not<MachineState>('ended') });
+    if (byId !== null) return byId;
+    const live = await this.rows.findOneBy({ name: idOrName, node, state: Not<MachineState>('ended') });
+    return live ?? this.rows.findOne({ where: { name: idOrName, node }, order: { createdAt: 'DESC' } });
   }
 
   /** Newest first. */

@@ -4,6 +4,8 @@ import {
   vmError,
   type DestroyedView,
   type DestroyMachineRequest,
+  type EvidenceRequest,
+  type EvidenceView,
   type IncarnationRequest,
   type ListMachinesRequest,
   type MachineList,
@@ -171,6 +173,16 @@ export class MachinesService {
     }
     const bundle = new EvidenceBundle(this.paths.evidence(machine, incarnation));
     return report(machine, incarnation, await bundle.recompute(), false);
+  }
+
+  /** Part of an evidence file of this or an earlier incarnation. Throws `MACHINE_UNKNOWN`, `MACHINE_INCARNATION_STALE`. */
+  async evidence({ machineId, incarnation: wanted, file, fromOffset }: EvidenceRequest): Promise<EvidenceView> {
+    const machine = machineId as MachineId;
+    const row = await this.machines.get(machine);
+    const incarnation = wanted ?? row.incarnation;
+    if (incarnation > row.incarnation) throw stale(row, incarnation);
+    const bundle = new EvidenceBundle(this.paths.evidence(machine, incarnation));
+    return { machineId: machine, incarnation, file, ...(await bundle.readPart(file, fromOffset)) };
   }
 
   /** Ends the running incarnation, if any, with its verdict stored, and removes the instance. */

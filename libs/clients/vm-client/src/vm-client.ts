@@ -6,6 +6,8 @@ import {
   vmOps,
   type DestroyedView,
   type DestroyMachineRequest,
+  type EvidenceRequest,
+  type EvidenceView,
   type ExecRequest,
   type ExecView,
   type IncarnationRequest,
@@ -63,13 +65,13 @@ export class VmClient {
       .slice(0, request.limit);
   }
 
-  /** A machine by id or by the name of a live one. Throws `MACHINE_UNKNOWN`. */
+  /** A machine by id or by name: the live one that has it, else the newest that had it. Throws `MACHINE_UNKNOWN`. */
   async find(idOrName: string): Promise<MachineView> {
     const machineId = parseId<MachineId>(idOrName, 'machine');
     const direct = GENERATED_ID.test(machineId) ? await this.showOrNull(machineId) : null;
     if (direct !== null) return direct;
     const answers = await this.rpc.gather(vmOps.find, { machineId }, GATHER);
-    const machine = answers.flatMap((answer) => answer.items)[0];
+    const machine = answers.flatMap((answer) => answer.items).sort(liveThenNewest)[0];
     if (!machine)
       throw vmError('MACHINE_UNKNOWN', `no machine "${idOrName}" is known on any node`, { machine: idOrName });
     return machine;
@@ -103,6 +105,10 @@ export class VmClient {
 
   verdict(request: IncarnationRequest): Promise<VerdictReport> {
     return this.toNode(vmOps.verdict, request);
+  }
+
+  evidence(request: EvidenceRequest): Promise<EvidenceView> {
+    return this.toNode(vmOps.evidence, request);
   }
 
   exec(request: ExecRequest, options?: CallOptions): Promise<ExecView> {
@@ -152,3 +158,6 @@ export class VmClient {
     }
   }
 }
+
+const liveThenNewest = (a: MachineView, b: MachineView): number =>
+  Number(a.state === 'ended') - Number(b.state === 'ended') || b.createdAtMs - a.createdAtMs;

@@ -82,14 +82,17 @@ export class SubmitRunRequest extends SessionRequest {
   @IsBoolean() readonly closeWhenDone: boolean = false;
 }
 
+/** Characters of a run's summary. */
+export const RUN_SUMMARY_LENGTH = 16 * 1024;
+
 /** One request to the agent inside a session. Progress is keyed by it, never by the chat. */
 export class RunView {
   @IsId() readonly runId!: string;
   @IsId() readonly sessionId!: string;
   @IsIn(RUN_STATES) readonly state!: RunState;
   @IsText(64 * 1024) readonly prompt!: string;
-  /** What `done` said. */
-  @IsText(16 * 1024) readonly summary!: string;
+  /** What `done` said, or what the model said when it ended without it. */
+  @IsText(RUN_SUMMARY_LENGTH) readonly summary!: string;
   @IsWhole(0, 100_000) readonly turns!: number;
   @IsTimeMs() readonly startedAtMs!: number;
   @Nullable() @IsTimeMs() readonly endedAtMs!: number | null;

@@ -7,6 +7,7 @@ export {
   OpenSessionRequest,
   ReadTranscriptRequest,
   RUN_STATES,
+  RUN_SUMMARY_LENGTH,
   RunRequest,
   RunView,
   SESSION_MODES,

@@ -1,45 +1,74 @@
 import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
-import { IsGuestPath, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { Described, IsGuestPath, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
 import type { DtoClass } from '@inquest/kernel';
 
 /** Where the guest sees the project's files. */
 export const PROJECT_PATH = '/mnt/project';
 
+/** Text that a model writes for people: a plan, a summary, a commit message. Characters. */
+const PROSE_LENGTH = 16 * 1024;
+
 export class PlanArguments {
-  /** What will be done, step by step, in the model's own words. */
-  @IsText(16 * 1024, 1) readonly plan!: string;
+  @Described('What will be done, one step per line, in your own words.')
+  @IsText(PROSE_LENGTH, 1)
+  readonly plan!: string;
 }
 
 export class RunArguments {
-  /** A command line for the guest's /bin/sh. */
-  @IsText(64 * 1024, 1) readonly command!: string;
-  /** Working directory; the project when left out. */
-  @Nullable() @IsGuestPath() readonly cwd: string | null = null;
-  /** Killed after this long, with everything it started. */
-  @IsWhole(100, 600_000) readonly timeoutMs: number = 120_000;
+  @Described('A command line for /bin/sh of the machine.')
+  @IsText(64 * 1024, 1)
+  readonly command!: string;
+
+  @Described(`Absolute path of the working directory; ${PROJECT_PATH} when left out.`)
+  @Nullable()
+  @IsGuestPath()
+  readonly cwd: string | null = null;
+
+  @Described('The command and everything it started is killed after this many milliseconds.')
+  @IsWhole(100, 600_000)
+  readonly timeoutMs: number = 120_000;
 }
 
 export class ReadFileArguments {
-  @IsGuestPath() readonly path!: string;
-  @IsWhole(1, 256 * 1024) readonly maxBytes: number = 64 * 1024;
+  @Described('Absolute path of the file.')
+  @IsGuestPath()
+  readonly path!: string;
+
+  @Described('How many bytes to read from its start at most.')
+  @IsWhole(1, 256 * 1024)
+  readonly maxBytes: number = 64 * 1024;
 }
 
 export class WriteFileArguments {
-  @IsGuestPath() readonly path!: string;
-  @IsString() @MaxLength(512 * 1024) readonly content!: string;
-  /** Octal, e.g. 755 for a program. */
-  @Nullable() @Matches(/^0?[0-7]{3}$/) readonly mode: string | null = null;
+  @Described('Absolute path of the file.')
+  @IsGuestPath()
+  readonly path!: string;
+
+  @Described('The whole new content.')
+  @IsString()
+  @MaxLength(512 * 1024)
+  readonly content!: string;
+
+  @Described('Octal permissions, e.g. 755 for a program; left out, a new file gets 644.')
+  @Nullable()
+  @Matches(/^0?[0-7]{3}$/)
+  readonly mode: string | null = null;
 }
 
 export class ListFilesArguments {
-  @IsGuestPath() readonly path: string = PROJECT_PATH;
+  @Described('Absolute path of the directory.')
+  @IsGuestPath()
+  readonly path: string = PROJECT_PATH;
 }
 
 export class CheckInternetArguments {}
 
 export class GitCommitArguments {
-  @IsText(16 * 1024, 1) readonly message!: string;
-  /** Paths relative to the project that must go in although they look like scratch. */
+  @Described('The commit message: a short first line, then an empty line and the rest, if any.')
+  @IsText(PROSE_LENGTH, 1)
+  readonly message!: string;
+
+  @Described('Paths relative to the project that must go in although they look like scratch.')
   @IsArray()
   @ArrayMaxSize(1000)
   @IsString({ each: true })
@@ -50,8 +79,9 @@ export class GitCommitArguments {
 export class ScreenshotArguments {}
 
 export class DoneArguments {
-  /** What was made and how it was checked, for the person who asked. */
-  @IsText(16 * 1024, 1) readonly summary!: string;
+  @Described('What was made and how it was checked, for the person who asked.')
+  @IsText(PROSE_LENGTH, 1)
+  readonly summary!: string;
 }
 
 /** One action on a machine that a model or a person may ask for. */

@@ -66,7 +66,7 @@ export class HeldView {
 export const MAX_LISTED_PATHS = 500;
 
 export class CommitView {
-  /** Null when nothing differed from the last commit; then nothing was made. */
+  /** Null when the guest changed nothing that belongs into the project; then nothing was made. */
   @Nullable() @IsCommit() readonly commit!: string | null;
   @IsText(128) readonly branch!: string;
   @IsWhole(0, 10_000_000) readonly keptCount!: number;
@@ -76,6 +76,8 @@ export class CommitView {
   /** Entries that cannot be taken for safety: a nested .git, a device, a path that leaves the tree. */
   @IsWhole(0, 10_000_000) readonly refusedCount!: number;
   @IsListOf(() => HeldView, MAX_LISTED_PATHS) readonly refused!: HeldView[];
+  /** What else the author should know, e.g. that the project's own scratch rules cannot be read. */
+  @IsArray() @ArrayMaxSize(16) @IsString({ each: true }) readonly warnings: string[] = [];
 }
 
 export class PublishRequest extends ProjectRequest {

@@ -9,10 +9,10 @@ export const publishError = defineErrors({
     remediation: 'A session creates its project; name one that exists or open a session for it.',
   },
   PROJECT_BUSY: {
-    fault: 'caller',
-    status: 409,
-    when: 'Another commit or publication of the same project is at work.',
-    remediation: 'Try again when it is done.',
+    fault: 'infra',
+    status: 503,
+    when: 'So many commits of the same project wait for their turn that no further one is taken.',
+    remediation: 'Try again when some of them are done.',
   },
   COMMIT_TREE_REFUSED: {
     fault: 'guest',

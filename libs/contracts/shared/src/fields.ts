@@ -15,6 +15,8 @@ import {
 } from 'class-validator';
 import { ID_PATTERN, type DtoClass } from '@inquest/kernel';
 
+const DESCRIPTION = Symbol('description');
+
 /** Several property decorators as one, so that a DTO reads as a list of fields. */
 const all =
   (...decorators: PropertyDecorator[]): PropertyDecorator =>
@@ -33,7 +35,7 @@ export const IsText = (maxLength: number, minLength = 0): PropertyDecorator =>
   all(IsString(), Length(minLength, maxLength));
 
 /** An absolute path inside a guest. It never becomes a path on the host. */
-export const IsGuestPath = (): PropertyDecorator => all(IsString(), MaxLength(4096), Matches(/^\/[^\0]*$/));
+export const IsGuestPath = (): PropertyDecorator => all(IsString(), MaxLength(4096), Matches(/^\/[^\x00]*$/));
 
 /** A whole number within bounds, both included. */
 export const IsWhole = (min: number, max: number): PropertyDecorator => all(IsInt(), Min(min), Max(max));
@@ -59,6 +61,15 @@ export const IsNested = (make: () => DtoClass): PropertyDecorator =>
 
 /** Null or absent means "unset"; otherwise the other decorators of the property apply. */
 export const Nullable = IsOptional;
+
+/** What a property means, for the schemas that are made of its class; read back with `descriptionOf`. */
+export const Described = (text: string): PropertyDecorator => Reflect.metadata(DESCRIPTION, text) as PropertyDecorator;
+
+/** What `Described` said of a property; null when nothing was said. */
+export function descriptionOf(Class: DtoClass, property: string): string | null {
+  const text: unknown = Reflect.getMetadata(DESCRIPTION, Class.prototype as object, property);
+  return typeof text === 'string' ? text : null;
+}
 
 /** A request or view with its defaults filled in, for callers in code; what the other side receives is validated there. */
 export const dto = <T extends object>(Class: new () => T, values: Partial<T>): T => Object.assign(new Class(), values);

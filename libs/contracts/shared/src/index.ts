@@ -1,6 +1,21 @@
-export { dto, IsGuestPath, IsId, IsImageName, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from './fields';
 export {
+  Described,
+  descriptionOf,
+  dto,
+  IsGuestPath,
+  IsId,
+  IsImageName,
+  IsListOf,
+  IsNested,
+  IsText,
+  IsTimeMs,
+  IsWhole,
+  Nullable,
+} from './fields';
+export {
+  cutText,
   Empty,
+  errorView,
   ErrorView,
   OPERATION_STATES,
   OperationRequest,

@@ -1,6 +1,6 @@
 import { IsIn, IsInt, IsObject, IsOptional, IsString, IsUrl, MaxLength } from 'class-validator';
-import type { ErrorDetails, Fault } from '@inquest/kernel';
-import { IsId, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from './fields';
+import type { DomainError, ErrorDetails, Fault } from '@inquest/kernel';
+import { dto, IsId, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from './fields';
 
 /** A request without properties. */
 export class Empty {}
@@ -21,15 +21,33 @@ export class StreamTicket {
   @IsTimeMs() readonly expiresAtMs!: number;
 }
 
+/** Characters of the texts of an `ErrorView`. */
+const ERROR_TEXT_LENGTH = { message: 8192, remediation: 2048 } as const;
+
 /** An error inside another object: the failure of an operation, a run, a machine. */
 export class ErrorView {
   @IsText(64) readonly code!: string;
   @IsIn(['caller', 'guest', 'infra']) readonly fault!: Fault;
   @IsInt() readonly status!: number;
-  @IsText(8192) readonly message!: string;
-  @IsText(2048) readonly remediation!: string;
+  @IsText(ERROR_TEXT_LENGTH.message) readonly message!: string;
+  @IsText(ERROR_TEXT_LENGTH.remediation) readonly remediation!: string;
   @IsObject() readonly details!: ErrorDetails;
 }
+
+/** `text`, cut where it is longer than a text field takes; the cut is marked. */
+export const cutText = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+
+/** An error as part of another object. Its texts are cut to what the view takes: a message may quote a whole console. */
+export const errorView = ({ code, fault, status, message, remediation, details }: DomainError): ErrorView =>
+  dto(ErrorView, {
+    code,
+    fault,
+    status,
+    message: cutText(message, ERROR_TEXT_LENGTH.message),
+    remediation: cutText(remediation, ERROR_TEXT_LENGTH.remediation),
+    details,
+  });
 
 export const OPERATION_STATES = ['running', 'succeeded', 'failed', 'cancelled'] as const;
 export type OperationState = (typeof OPERATION_STATES)[number];

@@ -1,6 +1,13 @@
 export { vmError } from './vm.errors';
 export { vmEvents, vmOps } from './vm.contract';
 export {
+  EVIDENCE_CHUNK_BYTES,
+  EVIDENCE_FILES,
+  EvidenceRequest,
+  EvidenceView,
+  type EvidenceFileName,
+} from './evidence.dto';
+export {
   CPUS,
   DestroyedView,
   DestroyMachineRequest,

@@ -89,7 +89,7 @@ export class ListMachinesRequest {
   @IsWhole(1, 500) readonly limit: number = 100;
 }
 
-/** A machine by id, or by the name of a live one. */
+/** A machine by id, or by name: the live one that has it, else the newest that had it. */
 export class MachineRequest {
   @IsId() readonly machineId!: string;
 }

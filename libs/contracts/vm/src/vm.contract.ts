@@ -1,5 +1,6 @@
 import { Empty, StreamTicket } from '@inquest/contracts-shared';
 import { event, operation } from '@inquest/kernel';
+import { EvidenceRequest, EvidenceView } from './evidence.dto';
 import {
   ExecRequest,
   ExecView,
@@ -43,7 +44,7 @@ export const vmOps = {
     response: MachineList,
     timeoutMs: 2_000,
   }),
-  /** Gathered: the node that has a live machine of that name answers, the others keep silent. */
+  /** Gathered: each node answers with its live machine of that name, else with the newest that had it, else with none. */
   find: operation({ subject: `${SUBJECT}.find`, request: MachineRequest, response: MachineList, timeoutMs: 2_000 }),
   start: operation({
     subject: `${SUBJECT}.start`,
@@ -92,6 +93,13 @@ export const vmOps = {
     perNode: true,
     request: IncarnationRequest,
     response: VerdictReport,
+    timeoutMs: 10_000,
+  }),
+  evidence: operation({
+    subject: `${SUBJECT}.evidence`,
+    perNode: true,
+    request: EvidenceRequest,
+    response: EvidenceView,
     timeoutMs: 10_000,
   }),
   exec: operation({

@@ -28,7 +28,11 @@ export interface GitForge {
   /** For people and configuration, e.g. `bare`, `gitea`. */
   readonly name: string;
 
-  /** Rejects with `FORGE_UNAVAILABLE` and the reason when publishing could not work now. Changes nothing. */
+  /**
+   * Rejects when publishing could not work now: with `FORGE_UNAVAILABLE` and the reason, and from forges with an account
+   * also with `FORGE_TOKEN_UNREADABLE`, `FORGE_TOKEN_REJECTED`, `FORGE_SCOPE_MISSING`, `FORGE_REQUEST_REFUSED` or
+   * `FORGE_RESPONSE_INVALID`. Changes nothing.
+   */
   check(signal: AbortSignal): Promise<void>;
 
   /**

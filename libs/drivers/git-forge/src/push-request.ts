@@ -14,10 +14,20 @@ const COMMIT = /^[0-9a-f]{40}$/;
  */
 export function checkPushRequest({ project, branch, commit }: PushRequest): void {
   parseId(project, 'project');
+  checkBranch(project, branch);
+  checkCommitId(project, commit);
+}
+
+/** Throws `FORGE_BRANCH_INVALID` for the name of a branch or tag that not every forge takes. */
+export function checkBranch(project: string, branch: string): void {
   if (branch.length > MAX_BRANCH_LENGTH || !BRANCH.test(branch)) {
     const shown = JSON.stringify(branch.slice(0, MAX_BRANCH_LENGTH));
     throw gitForgeError('FORGE_BRANCH_INVALID', `${shown} is not a branch name that can be published`, { project });
   }
+}
+
+/** Throws `FORGE_COMMIT_UNKNOWN` for what is no full commit id. */
+export function checkCommitId(project: string, commit: string): void {
   if (!COMMIT.test(commit)) throw commitUnknown(project, commit);
 }
 

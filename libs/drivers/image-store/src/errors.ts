@@ -6,19 +6,19 @@ export const imageStoreError = defineErrors({
     fault: 'caller',
     status: 400,
     when: 'An image name is not 1 to 32 characters of a-z, 0-9 and -, beginning with a letter or digit.',
-    remediation: 'Use the name exactly as `vmctl image list` prints it.',
+    remediation: 'Use the name exactly as `vmctl image ls` prints it.',
   },
   IMAGE_VERSION_INVALID: {
     fault: 'caller',
     status: 400,
     when: 'An image version is not a positive integer.',
-    remediation: 'Use a version that `vmctl image list` prints.',
+    remediation: 'Use a version that `vmctl image ls` prints.',
   },
   IMAGE_VERSION_MISSING: {
     fault: 'caller',
     status: 404,
     when: 'The image store of this node does not hold that version.',
-    remediation: 'Build it on this node with `vmctl image build`, or name a version that `vmctl image list` prints.',
+    remediation: 'Build it on this node with `vmctl image build`, or name a version that `vmctl image ls` prints.',
   },
   IMAGE_VERSION_EXISTS: {
     fault: 'caller',

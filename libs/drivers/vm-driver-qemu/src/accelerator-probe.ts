@@ -93,8 +93,8 @@ async function runProbe(options: CompiledQemuOptions, signal: AbortSignal, probe
     return exitCode === PROBE_EXIT_CODE ? null : firstLine(stderr);
   } catch (e) {
     if (hasCode(e, 'PROCESS_TIMEOUT')) return `a probe guest hung for ${probe.deadlineMs} ms`;
-    if (hasCode(e, 'PROCESS_FAILED') && isDomainError(e))
-      return `QEMU died of ${e.details['signal'] ?? 'an unknown cause'}`;
+    if (isDomainError(e) && e.code === 'PROCESS_FAILED')
+      return `QEMU died of ${e.details['signal'] ?? 'a start failure'}`;
     throw e;
   } finally {
     await rm(directory, { recursive: true, force: true });

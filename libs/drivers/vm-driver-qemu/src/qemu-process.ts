@@ -31,6 +31,7 @@ export class QemuProcess {
   /** Settles once, when the process is gone and its error output is on disk. Never rejects. */
   readonly exited: Promise<VmExit>;
   private exit: VmExit | null = null;
+  private isReaped = false;
 
   private constructor(
     readonly identity: ProcessIdentity,
@@ -41,6 +42,7 @@ export class QemuProcess {
     reading: Promise<void>,
   ) {
     this.exited = ended.then(async ([code, signal]) => {
+      this.isReaped = true;
       const atMs = Date.now();
       await withDeadline(reading, DRAIN_MS, 'the error output of QEMU').catch(() => undefined);
       await errors.close();
@@ -88,9 +90,9 @@ export class QemuProcess {
    * `VM_PROCESS_UNKILLABLE`.
    */
   async kill(): Promise<VmExit> {
-    if (this.exit !== null) return this.exit;
     const { pid } = this.identity;
-    killGroup(pid);
+    // Once it was reaped, the pid may be a stranger's.
+    if (!this.isReaped) killGroup(pid);
     try {
       return await withDeadline(this.exited, KILL_OBSERVE_MS, `the end of QEMU process ${pid}`);
     } catch (e) {

@@ -100,9 +100,9 @@ async function attach(
   const ready = await QmpClient.negotiate(qemu.ready, { signal, deadlineMs: spec.limits.startTimeoutMs });
   ready.close();
 
-  const console = await connectUnix(instanceFile(spec.directory, 'serialSocket'), signal);
-  cleanup.defer('console', () => void console.destroy());
-  const consoleEnded = copyConsole(console, evidence.serial);
+  const serial = await connectUnix(instanceFile(spec.directory, 'serialSocket'), signal);
+  cleanup.defer('serial console', () => void serial.destroy());
+  const consoleEnded = copyConsole(serial, evidence.serial);
 
   const recorder = await openMonitor(instanceFile(spec.directory, 'recorderSocket'), signal);
   cleanup.defer('recorder', () => recorder.close());
@@ -126,9 +126,9 @@ async function openMonitor(path: string, signal: AbortSignal): Promise<QmpClient
 }
 
 /** A console that the disk cannot follow is read more slowly, which slows the guest; nothing is lost. Never rejects. */
-async function copyConsole(console: Socket, log: BoundedLog): Promise<void> {
+async function copyConsole(serial: Socket, log: BoundedLog): Promise<void> {
   try {
-    for await (const chunk of console) await log.append(chunk as Buffer);
+    for await (const chunk of serial) await log.append(chunk as Buffer);
   } catch {
     // A reset connection is the end of the console.
   }
@@ -180,9 +180,12 @@ async function startError(
 
 /** QEMU's own words where there are any, else how it ended, else what failed on our side. */
 async function whyFailed(cause: unknown, qemu: QemuProcess | null): Promise<string> {
-  const words = qemu?.stderrTail().trim() ?? '';
+  const words = printable(qemu?.stderrTail() ?? '');
   if (qemu === null || words !== '') return words === '' ? (cause as Error).message : words;
   const { code, signal } = await qemu.exited;
   // SIGKILL was the teardown's.
   return signal === 'SIGKILL' ? (cause as Error).message : `QEMU ended with ${signal ?? `exit code ${code}`}`;
 }
+
+/** Error output may repeat what a guest made up: nothing of it may steer a terminal. */
+const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();

@@ -17,7 +17,7 @@ export function describeDtos(): void {
   for (const Class of dtoClasses()) {
     const defaults = new Class();
     for (const [property, rules] of rulesByProperty(Class)) {
-      const prototype = Class.prototype as object;
+      const prototype: object = Class.prototype;
       if (Reflect.hasMetadata(API_PROPERTY, prototype, property)) continue;
       const schema = propertySchema(Class, property, rules, Reflect.get(defaults, property));
       ApiProperty(schema as ApiPropertyOptions)(prototype, property);

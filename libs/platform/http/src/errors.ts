@@ -6,13 +6,13 @@ export const httpError = defineErrors({
     fault: 'caller',
     status: 401,
     when: 'A request has no bearer token.',
-    remediation: 'Send `Authorization: Bearer <token>`; `vmctl token` makes one.',
+    remediation: 'Send `Authorization: Bearer <token>`; the embedded platform keeps its token in INQUEST_HOME/token.',
   },
   HTTP_TOKEN_REFUSED: {
     fault: 'caller',
     status: 401,
     when: 'The bearer token of a request is not one that this service accepts.',
-    remediation: 'Use a token whose SHA-256 is in INQUEST_TOKEN_SHA256; `vmctl token` makes one.',
+    remediation: 'Use a token whose SHA-256 is in INQUEST_TOKEN_SHA256 of that service.',
   },
   HTTP_HOST_REFUSED: {
     fault: 'caller',

@@ -2,7 +2,7 @@ import { UrlSigner } from './url-signer';
 
 const signer = new UrlSigner({ urlSigningKey: 'k'.repeat(32) });
 const verify = (method: string, originalUrl: string) => () => signer.verify({ method, originalUrl });
-const code = (expected: string): unknown => expect.objectContaining({ code: expected, status: 403 });
+const code = (expected: string): Error => expect.objectContaining({ code: expected, status: 403 }) as Error;
 
 describe('UrlSigner', () => {
   it.each(['/v1/files/7', '/v1/files?path=%2Fa%20b&x=1'])('accepts %s as it was signed', (path) => {

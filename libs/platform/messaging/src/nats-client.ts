@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { connect, type NatsConnection } from 'nats';
+import { connect, Events, type NatsConnection } from 'nats';
 import { abortable, delay, withDeadline } from '@inquest/kernel';
 import { messagingError } from './errors';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './messaging-options';
@@ -123,13 +123,13 @@ export class NatsClient implements OnModuleInit, OnApplicationShutdown {
   /** The client library does not end the status of a closed connection, so nobody waits for this. */
   private async followStatus(connection: NatsConnection): Promise<void> {
     for await (const { type, data } of connection.status()) {
-      if (type === 'disconnect') {
+      if (type === Events.Disconnect) {
         this.logger.warn('lost the connection to NATS; reconnecting');
         this.endSession();
-      } else if (type === 'reconnect') {
+      } else if (type === Events.Reconnect) {
         this.logger.log(`connected to NATS again at ${connection.getServer()}`);
         this.beginSession(connection);
-      } else if (type === 'error') {
+      } else if (type === Events.Error) {
         this.logger.error(`nats-server refused something: ${JSON.stringify(data)}`);
       }
     }

@@ -84,8 +84,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     return connection.subscribe(subject, {
       ...(everyNode ? {} : { queue: this.options.serviceName }),
       callback: (error, message) => {
-        if (error !== null) return this.logger.error(`the subscription of ${subject} failed`, error);
-        this.take(connection, pattern, handler, message);
+        if (error === null) this.take(connection, pattern, handler, message);
+        else this.logger.error(`the subscription of ${subject} failed`, error);
       },
     });
   }

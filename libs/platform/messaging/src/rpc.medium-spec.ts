@@ -1,4 +1,4 @@
-import { Controller, Module, type INestApplicationContext, type INestMicroservice } from '@nestjs/common';
+import { Controller, Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, NatsContext, Payload } from '@nestjs/microservices';
 import { IsInt, IsString, Max, MaxLength } from 'class-validator';

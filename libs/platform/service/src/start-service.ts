@@ -6,6 +6,7 @@ import { configureHttp, setupOpenApi } from '@inquest/http';
 import { CleanupStack } from '@inquest/kernel';
 import { JsonLogger, redactor } from '@inquest/logging';
 import { natsMicroserviceOptions } from '@inquest/messaging';
+import { HttpDrain } from './http-drain';
 import { removeReadyFile, writeReadyFile } from './ready-file';
 import type { ServiceDefinition } from './service-definition';
 import { ServiceModule } from './service.module';
@@ -18,9 +19,6 @@ export interface RunningService {
   /** Takes no new work, finishes what is at work within bounds, and closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
-
-/** Requests over HTTP get this long to finish once the service stops; then their connections are cut. */
-const HTTP_DRAIN_MS = 2_500;
 
 /**
  * Starts a service in this process and resolves when it listens and, where one is configured, its ready file is
@@ -39,7 +37,8 @@ export async function startService<Config extends ServiceConfig>(
       bodyParser: false,
       abortOnError: false,
     });
-    cleanup.defer(definition.name, () => close(app));
+    const drain = new HttpDrain(app.getHttpServer());
+    cleanup.defer(definition.name, () => close(app, drain));
     configureHttp(app);
     app.connectMicroservice(natsMicroserviceOptions(app));
     setupOpenApi(app, definition);
@@ -72,12 +71,11 @@ async function announce({ readyFile }: ServiceConfig, url: string, cleanup: Clea
   cleanup.defer('the ready file', () => removeReadyFile(readyFile, process.pid));
 }
 
-/** Nest waits for open HTTP connections without end; a client that listens to events keeps one open for ever. */
-async function close(app: NestExpressApplication): Promise<void> {
-  const cut = setTimeout(() => app.getHttpServer().closeAllConnections(), HTTP_DRAIN_MS);
+async function close(app: NestExpressApplication, drain: HttpDrain): Promise<void> {
+  drain.begin();
   try {
     await app.close();
   } finally {
-    clearTimeout(cut);
+    drain.end();
   }
 }
