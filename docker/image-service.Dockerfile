@@ -17,11 +17,15 @@ RUN apt-get update \
         busybox-static \
         ca-certificates \
         cpio \
+        debian-archive-keyring \
         e2fsprogs \
         golang-github-hashicorp-yamux-dev \
         golang-go \
         golang-golang-x-sys-dev \
+        mmdebstrap \
+        qemu-utils \
         tini \
+        util-linux \
         xz-utils
 WORKDIR /srv/inquest
 COPY --from=build /srv/inquest/node_modules node_modules

@@ -78,6 +78,7 @@ const PACKAGE_OF = {
   debugfs: 'e2fsprogs',
   e2fsck: 'e2fsprogs',
   mke2fs: 'e2fsprogs',
+  mmdebstrap: 'mmdebstrap',
   xz: 'xz-utils',
   zstd: 'zstd',
 };

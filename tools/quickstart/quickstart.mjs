@@ -1,35 +1,40 @@
 // From a clean clone to an agent at work in a real virtual machine, in one command.
 //   npm run quickstart              sets up, builds, starts everything, runs one session, shows what came of it
 //   npm run quickstart -- --down    stops everything; no process stays behind
-// Everything after the set-up is `vmctl demo session`, so that it can be had without this script too.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+// Ctrl-C at any point stops everything, too. After the set-up all is `vmctl demo session`, which can be had without
+// this script.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Interruption } from './interruption.mjs';
+import { runScript } from './run-script.mjs';
 
 const setup = fileURLToPath(new URL('../setup/setup.mjs', import.meta.url));
 const vmctl = fileURLToPath(new URL('../../apps/vmctl/dist/main.js', import.meta.url));
-const wanted = process.argv.slice(2);
 
-if (wanted.includes('--down')) {
-  if (!existsSync(vmctl)) {
-    console.error('nothing was built here, so nothing of it runs');
-    process.exit(0);
+const interruption = new Interruption();
+process.exitCode = process.argv.includes('--down') ? await down() : await quickstart();
+
+/** The exit status: 0 only when everything that the demonstration shows has really happened. */
+async function quickstart() {
+  const steps = [
+    { script: setup, args: [] },
+    { script: vmctl, args: ['demo', 'session'] },
+  ];
+  for (const { script, args } of steps) {
+    const status = await runScript(script, args, interruption);
+    if (interruption.status !== null) {
+      console.error('\nquickstart: interrupted; stopping everything');
+      await down();
+      return interruption.status;
+    }
+    if (status !== 0) return status;
   }
-  process.exit(await run(vmctl, ['down']));
+  return 0;
 }
-const setUp = await run(setup, []);
-process.exit(setUp === 0 ? await run(vmctl, ['demo', 'session', ...wanted]) : setUp);
 
-/** Runs a script on this terminal and gives its exit code. Ctrl-C reaches it by the terminal, SIGTERM through us. */
-async function run(script, args) {
-  const child = spawn(process.execPath, [script, ...args], { stdio: 'inherit' });
-  const pass = (signal) => child.kill(signal);
-  const ignore = () => undefined;
-  process.on('SIGTERM', pass);
-  process.on('SIGINT', ignore);
-  const [code] = await once(child, 'exit');
-  process.off('SIGTERM', pass);
-  process.off('SIGINT', ignore);
-  return code ?? 1;
+/** Whatever was left running by this or by an earlier quick start. Not to be interrupted. */
+async function down() {
+  if (existsSync(vmctl)) return runScript(vmctl, ['down'], null);
+  console.error('nothing was built here, so nothing of it runs');
+  return 0;
 }

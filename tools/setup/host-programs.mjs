@@ -15,7 +15,7 @@ const SEARCH_PATH = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/lo
 /** @returns {HostPackage[]} */
 export const hostPackages = () => [
   { name: 'qemu-system-x86', purpose: 'runs the machines', isPresent: () => hasPrograms('qemu-system-x86_64') },
-  { name: 'qemu-utils', purpose: 'makes overlays', isPresent: () => hasPrograms('qemu-img') },
+  { name: 'qemu-utils', purpose: 'makes overlays, reads disks that are imported', isPresent: () => hasPrograms('qemu-img') },
   { name: 'nats-server', purpose: 'carries requests and events', isPresent: () => hasPrograms('nats-server') },
   { name: 'golang-go', purpose: 'builds the guest agent', isPresent: () => hasPrograms('go') },
   {
@@ -34,12 +34,18 @@ export const hostPackages = () => [
     isPresent: () => isStaticExecutable('/bin/busybox'),
   },
   { name: 'e2fsprogs', purpose: 'makes root file systems', isPresent: () => hasPrograms('mke2fs') },
+  { name: 'mmdebstrap', purpose: 'makes Debian roots', isPresent: () => hasPrograms('mmdebstrap') },
+  {
+    name: 'debian-archive-keyring',
+    purpose: 'trust in the packages of Debian roots',
+    isPresent: () => existsSync('/usr/share/keyrings/debian-archive-keyring.gpg'),
+  },
   { name: 'cpio', purpose: 'makes the initramfs', isPresent: () => hasPrograms('cpio') },
   { name: 'xz-utils', purpose: 'unpacks kernels', isPresent: () => hasPrograms('xz') },
   {
     name: 'util-linux',
     purpose: 'ties processes to their owner',
-    isPresent: () => hasPrograms('setpriv', 'flock'),
+    isPresent: () => hasPrograms('setpriv', 'flock', 'prlimit'),
   },
   {
     name: 'ca-certificates',
@@ -47,6 +53,12 @@ export const hostPackages = () => [
     isPresent: () => existsSync('/etc/ssl/certs/ca-certificates.crt'),
   },
   { name: 'git', purpose: 'keeps what agents make', isPresent: () => hasPrograms('git') },
+];
+
+/** What only the tests need: a browser that the maintenance app is looked at in. @returns {HostPackage[]} */
+export const testPackages = () => [
+  { name: 'chromium', purpose: 'tests of the maintenance app', isPresent: () => hasPrograms('chromium') },
+  { name: 'fonts-dejavu-core', purpose: 'text in it', isPresent: () => existsSync('/usr/share/fonts/truetype/dejavu') },
 ];
 
 /** @param {string[]} names */

@@ -2,11 +2,12 @@
 // Plain Node without dependencies: it runs before `npm ci`. Prints what it does; quick when nothing is missing.
 //   node tools/setup/setup.mjs              installs what is missing and builds
 //   node tools/setup/setup.mjs --no-build   ... without the build
+//   node tools/setup/setup.mjs --for-tests  ... with what only the tests need
 //   node tools/setup/setup.mjs --check      only reports; exits with 1 when something is missing
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hostPackages } from './host-programs.mjs';
+import { hostPackages, testPackages } from './host-programs.mjs';
 import { installPackages } from './install-packages.mjs';
 import { areNodeModulesCurrent, installNodeModules } from './node-modules.mjs';
 
@@ -25,7 +26,8 @@ try {
 function setUp() {
   checkNode();
   const isRoot = process.getuid?.() === 0;
-  const missing = hostPackages().filter(({ isPresent }) => !isPresent());
+  const wanted = [...hostPackages(), ...(options.has('--for-tests') ? testPackages() : [])];
+  const missing = wanted.filter(({ isPresent }) => !isPresent());
   for (const { name, purpose } of missing) say(`missing: ${name} (${purpose})`);
   const isCurrent = areNodeModulesCurrent(root);
   if (!isCurrent) say('missing: npm packages of package-lock.json');
@@ -55,10 +57,14 @@ function installAndVerify(missing, isRoot) {
 }
 
 function build() {
-  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-  const args = [compiler, '-b', path.join(root, 'tsconfig.json')];
-  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status !== 0) throw new Error('the build failed; the compiler said why');
+  runBuilder('node_modules/typescript/bin/tsc', '-b', path.join(root, 'tsconfig.json'));
+  runBuilder('tools/workspace/build-web.mjs');
+}
+
+function runBuilder(script, ...args) {
+  const command = [path.join(root, script), ...args];
+  const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) throw new Error(`the build failed; ${path.basename(script)} said why`);
 }
 
 function timed(what, work) {

@@ -2,9 +2,14 @@
 // whose summary comes last. Stops at the first failure. Arguments are handed to Jest.
 import { runLanes, StepFailed } from './steps.mjs';
 
-const setUp = { name: 'set-up', args: ['tools/setup/setup.mjs', '--no-build'], isLoud: true };
+const setUp = { name: 'set-up', args: ['tools/setup/setup.mjs', '--no-build', '--for-tests'], isLoud: true };
 const build = { name: 'build', args: ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.json'] };
+const web = { name: 'build of the web app', args: ['tools/workspace/build-web.mjs'] };
 const types = { name: 'types of the tests', args: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.spec.json'] };
+const webTypes = {
+  name: 'types of the web app',
+  args: ['node_modules/typescript/bin/tsc', '-p', 'apps/maintenance/tsconfig.json'],
+};
 const format = { name: 'format', args: ['node_modules/prettier/bin/prettier.cjs', '--check', '.', '--cache'] };
 const lint = { name: 'lint', args: ['tools/checks/lint.mjs'] };
 const go = { name: 'guest agent (Go)', args: ['tools/boot/test-guest-agent.mjs'] };
@@ -13,7 +18,7 @@ const jest = { name: 'tests', args: ['node_modules/jest/bin/jest.js', ...process
 try {
   await runLanes([[setUp]]);
   await runLanes([
-    [build, types],
+    [build, types, webTypes, web],
     [format, lint],
   ]);
   await runLanes([[go]]);

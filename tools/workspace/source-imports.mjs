@@ -8,7 +8,7 @@ import path from 'node:path';
  */
 
 const STATEMENT = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
-const TEST_FILE = /\.(spec|medium-spec|vm-spec)\.ts$/;
+const TEST_FILE = /\.(spec|medium-spec|vm-spec)\.tsx?$/;
 
 /**
  * The TypeScript files under `directory` that are no tests; none when it does not exist.
@@ -18,7 +18,7 @@ const TEST_FILE = /\.(spec|medium-spec|vm-spec)\.ts$/;
 export function sourceFiles(directory) {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /(?<!\.d)\.ts$/.test(entry.name) && !TEST_FILE.test(entry.name))
+    .filter((entry) => entry.isFile() && /(?<!\.d)\.tsx?$/.test(entry.name) && !TEST_FILE.test(entry.name))
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
 

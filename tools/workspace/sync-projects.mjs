@@ -10,12 +10,16 @@ import { listProjects, readJson, workspaceRoot } from './projects.mjs';
 import { importsOf, sourceFiles } from './source-imports.mjs';
 
 const isCheck = process.argv.includes('--check');
-// A project without a tsconfig.json is not built by tsc.
+// A project without a tsconfig.json is not built by tsc; one for the browser is built by its own bundler.
+const isBuiltByTsc = ({ manifest }) => !manifest.nx.tags.includes('env:browser');
 const projects = listProjects().filter(({ root }) => existsSync(path.join(workspaceRoot, root, 'tsconfig.json')));
 const rootOf = new Map(projects.map(({ name, root }) => [name, root]));
 
 const stale = [
-  ['tsconfig.json', { files: [], references: projects.map(({ root }) => ({ path: `./${root}` })) }],
+  [
+    'tsconfig.json',
+    { files: [], references: projects.filter(isBuiltByTsc).map(({ root }) => ({ path: `./${root}` })) },
+  ],
   ...projects.flatMap(filesOf),
 ].filter(([file, wanted]) => !isSame(file, wanted));
 
@@ -33,17 +37,17 @@ if (isCheck && stale.length > 0) {
   process.exit(1);
 }
 
-function filesOf({ root, name, manifest }) {
+function filesOf(project) {
+  const { root, name, manifest } = project;
   const imported = sourceFiles(path.join(workspaceRoot, root, 'src')).flatMap(importsOf);
   const packages = imported.map(({ specifier }) => specifier.split('/').slice(0, 2).join('/'));
   const used = new Set(packages.filter((at) => rootOf.has(at) && at !== name));
   const dependencies = [...used].sort();
   const configFile = path.join(root, 'tsconfig.json');
   const references = dependencies.map((dependency) => ({ path: path.relative(root, rootOf.get(dependency)) }));
-  return [
-    [path.join(root, 'package.json'), withDependencies(manifest, dependencies)],
-    [configFile, { ...readJson(path.join(workspaceRoot, configFile)), references }],
-  ];
+  const described = [path.join(root, 'package.json'), withDependencies(manifest, dependencies)];
+  if (!isBuiltByTsc(project)) return [described];
+  return [described, [configFile, { ...readJson(path.join(workspaceRoot, configFile)), references }]];
 }
 
 function withDependencies(manifest, names) {

@@ -3,18 +3,24 @@ import { outboxMigration, PersistenceModule } from '@inquest/persistence';
 import { VmClient } from '@inquest/vm-client';
 import type { AgentServiceConfig } from './agent-service.config';
 import { SessionsRunsTranscript1700000000001 } from './migrations/1700000000001-sessions-runs-transcript';
+import { SessionWithoutHasCommit1700000000002 } from './migrations/1700000000002-session-without-has-commit';
+import { SessionAllowedHosts1700000000003 } from './migrations/1700000000003-session-allowed-hosts';
 import { ModelModule } from './runs/model.module';
 import { RunEntity } from './runs/run.entity';
+import { RunEnding } from './runs/run-ending';
 import { RunLoop } from './runs/run-loop';
 import { RunsRepository } from './runs/runs.repository';
 import { RunsService } from './runs/runs.service';
 import { SessionClosing } from './sessions/session-closing';
 import { SessionEntity } from './sessions/session.entity';
+import { SessionLifecycle } from './sessions/session-lifecycle';
 import { SessionOpening } from './sessions/session-opening';
 import { SessionsController, SessionsRpcController } from './sessions/sessions.controller';
 import { SessionsRepository } from './sessions/sessions.repository';
 import { SessionsService } from './sessions/sessions.service';
+import { Redaction } from './transcript/redaction';
 import { TranscriptEntryEntity } from './transcript/transcript-entry.entity';
+import { TranscriptRecords } from './transcript/transcript-records';
 import { TranscriptsService } from './transcript/transcripts.service';
 import { CheckInternetVerb } from './verbs/check-internet.verb';
 import { DoneVerb } from './verbs/done.verb';
@@ -42,7 +48,8 @@ const VERB_HANDLERS = [
 /** Sessions, runs, verbs and transcripts. */
 @Module({})
 export class AgentServiceModule {
-  static with(config: AgentServiceConfig): DynamicModule {
+  /** `model` provides `MODEL_CLIENT`. */
+  static with(config: AgentServiceConfig, model: DynamicModule = ModelModule.with(config)): DynamicModule {
     return {
       module: AgentServiceModule,
       imports: [
@@ -50,9 +57,14 @@ export class AgentServiceModule {
           schema: SCHEMA,
           databaseUrl: config.databaseUrl,
           entities: [SessionEntity, RunEntity, TranscriptEntryEntity],
-          migrations: [outboxMigration(SCHEMA), SessionsRunsTranscript1700000000001],
+          migrations: [
+            outboxMigration(SCHEMA),
+            SessionsRunsTranscript1700000000001,
+            SessionWithoutHasCommit1700000000002,
+            SessionAllowedHosts1700000000003,
+          ],
         }),
-        ModelModule.with(config),
+        model,
       ],
       controllers: [SessionsRpcController, SessionsController],
       providers: [
@@ -61,9 +73,13 @@ export class AgentServiceModule {
         SessionsService,
         SessionOpening,
         SessionClosing,
+        SessionLifecycle,
         RunsRepository,
         RunsService,
         RunLoop,
+        RunEnding,
+        Redaction,
+        TranscriptRecords,
         TranscriptsService,
         VerbDispatcher,
         ...VERB_HANDLERS,

@@ -1,11 +1,4 @@
 import { runService } from '@inquest/service';
-import { AgentServiceConfig } from './agent-service.config';
-import { AgentServiceModule } from './agent-service.module';
+import { agentService } from './agent-service.definition';
 
-void runService({
-  name: 'agent-service',
-  title: 'Inquest agent service',
-  version: '0.1.0',
-  Config: AgentServiceConfig,
-  module: (config) => AgentServiceModule.with(config),
-});
+void runService(agentService);

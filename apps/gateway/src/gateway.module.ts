@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { VmClient } from '@inquest/vm-client';
+import { ImageLifeController } from './images/image-life.controller';
 import { ImagesController } from './images/images.controller';
+import { OperationEventsController } from './images/operation-events.controller';
 import { MachineStreamsController } from './machines/machine-streams.controller';
 import { MachinesController } from './machines/machines.controller';
 import { MaintenanceModule } from './maintenance/maintenance.module';
@@ -14,6 +16,8 @@ import { SessionsController } from './sessions/sessions.controller';
   imports: [MaintenanceModule],
   controllers: [
     ImagesController,
+    ImageLifeController,
+    OperationEventsController,
     MachinesController,
     MachineStreamsController,
     SessionsController,

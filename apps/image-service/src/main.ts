@@ -1,11 +1,4 @@
 import { runService } from '@inquest/service';
-import { ImageServiceConfig } from './image-service.config';
-import { ImageServiceModule } from './image-service.module';
+import { imageService } from './image-service.definition';
 
-void runService({
-  name: 'image-service',
-  title: 'Inquest image service',
-  version: '0.1.0',
-  Config: ImageServiceConfig,
-  module: (config) => ImageServiceModule.with(config),
-});
+void runService(imageService);

@@ -1,11 +1,4 @@
 import { runService } from '@inquest/service';
-import { PublishServiceConfig } from './publish-service.config';
-import { PublishServiceModule } from './publish-service.module';
+import { publishService } from './publish-service.definition';
 
-void runService({
-  name: 'publish-service',
-  title: 'Inquest publish service',
-  version: '0.1.0',
-  Config: PublishServiceConfig,
-  module: (config) => PublishServiceModule.with(config),
-});
+void runService(publishService);

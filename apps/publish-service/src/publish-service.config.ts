@@ -1,16 +1,54 @@
-import { IsIn, IsInt, IsString, Matches, Max, Min } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
 import { Env, ServiceConfig } from '@inquest/config';
+import { BRANCH_POLICIES, type BranchPolicy } from '@inquest/git-forge';
 
-export const FORGES = ['bare', 'none'] as const;
+export const FORGES = ['bare', 'gitea', 'none'] as const;
 
 /** What publish-service reads from its environment, besides what every service reads. */
 export class PublishServiceConfig extends ServiceConfig {
   @Env('INQUEST_FORGE', {
-    description: 'bare publishes to bare repositories on disk; none keeps the work on the host',
+    description:
+      'bare publishes to bare repositories on disk, gitea to a Gitea server; none keeps the work on the host',
     default: 'bare',
   })
   @IsIn(FORGES)
   readonly forge!: (typeof FORGES)[number];
+
+  @Env('INQUEST_BRANCH_POLICY', {
+    description: 'session publishes each session to a branch of its own; default to the branch that it was made on',
+    default: 'default',
+  })
+  @IsIn(BRANCH_POLICIES)
+  readonly branchPolicy!: BranchPolicy;
+
+  @Env('INQUEST_GITEA_URL', { description: 'Base URL of Gitea, with its sub-path, without credentials' })
+  @IsOptional()
+  @IsString()
+  readonly giteaUrl?: string;
+
+  @Env('INQUEST_GITEA_OWNER', { description: 'User or organization at Gitea that owns the repositories' })
+  @IsOptional()
+  // Names of users at Gitea, which become part of URLs.
+  @Matches(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}$/)
+  readonly giteaOwner?: string;
+
+  @Env('INQUEST_GITEA_TOKEN_FILE', {
+    description: 'File of mode 0600 with a token of Gitea (write:repository and write:user or write:organization)',
+  })
+  @IsOptional()
+  @Matches(/^\//, { message: 'giteaTokenFile must be an absolute path' })
+  readonly giteaTokenFile?: string;
+
+  @Env('INQUEST_GITEA_ALLOW_HTTP', {
+    description: 'Lets the token travel over http to another host, where the network can read it',
+    default: 'false',
+  })
+  @IsBoolean()
+  readonly giteaAllowHttp!: boolean;
+
+  @Env('INQUEST_GITEA_PRIVATE', { description: 'Whether repositories that are made are private', default: 'true' })
+  @IsBoolean()
+  readonly giteaPrivate!: boolean;
 
   @Env('INQUEST_COMMITTER_NAME', { description: 'Committer of every commit', default: 'Inquest' })
   @IsString()

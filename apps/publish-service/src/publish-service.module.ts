@@ -10,6 +10,7 @@ import { ProjectsCommitsPublications1700000000001 } from './migrations/170000000
 import { ProjectEntity } from './projects/project.entity';
 import { ProjectsService } from './projects/projects.service';
 import { PublicationEntity } from './publications/publication.entity';
+import { PublicationsRepository } from './publications/publications.repository';
 import { PublicationsService } from './publications/publications.service';
 import type { PublishServiceConfig } from './publish-service.config';
 import { PublishController, PublishRpcController } from './publish.controller';
@@ -32,7 +33,14 @@ export class PublishServiceModule {
         ForgeModule.with(config),
       ],
       controllers: [PublishRpcController, PublishController],
-      providers: [VmClient, ProjectsService, GuestTransfer, CommitsService, PublicationsService],
+      providers: [
+        VmClient,
+        ProjectsService,
+        GuestTransfer,
+        CommitsService,
+        PublicationsRepository,
+        PublicationsService,
+      ],
     };
   }
 }

@@ -1,11 +1,4 @@
 import { runService } from '@inquest/service';
-import { VmServiceConfig } from './vm-service.config';
-import { VmServiceModule } from './vm-service.module';
+import { vmService } from './vm-service.definition';
 
-void runService({
-  name: 'vm-service',
-  title: 'Inquest VM service',
-  version: '0.1.0',
-  Config: VmServiceConfig,
-  module: (config) => VmServiceModule.with(config),
-});
+void runService(vmService);

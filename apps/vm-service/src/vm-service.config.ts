@@ -21,6 +21,14 @@ export class VmServiceConfig extends ServiceConfig {
   @Max(1_048_576)
   readonly memoryReserveMib!: number;
 
+  @Env('INQUEST_LOCAL_MODEL_URL', {
+    description:
+      'Where the local model of this node is, for machines that ask for it; none when unset. Its path is not used',
+  })
+  @IsOptional()
+  @IsUrl({ require_tld: false, protocols: ['http'], require_protocol: true, disallow_auth: true })
+  readonly localModelUrl?: string;
+
   @Env('INQUEST_ADVERTISED_URL', {
     description: 'Base URL under which other services reach the byte streams of this node; its own address when unset',
   })

@@ -2,11 +2,15 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { ImageStore } from '@inquest/image-store';
 import { outboxMigration, PersistenceModule } from '@inquest/persistence';
 import { DriverModule } from './driver.module';
+import { EgressMetrics } from './egress/egress-metrics';
+import { EgressOffers } from './egress/egress-offers';
+import { InternetModule } from './egress/internet.module';
 import { GuestVerbsService } from './guest/guest-verbs.service';
 import { LiveMachines } from './guest/live-machines';
 import { StreamTickets } from './guest/stream-tickets';
 import { StreamsController } from './guest/streams.controller';
 import { ImageResolver } from './machines/image-resolver';
+import { MachineEnds } from './machines/machine-ends';
 import { MachineLives } from './machines/machine-lives';
 import { MachinePaths } from './machines/machine-paths';
 import { MachineEntity } from './machines/machine.entity';
@@ -15,15 +19,26 @@ import { MachinesRepository } from './machines/machines.repository';
 import { MachinesService } from './machines/machines.service';
 import { Recovery } from './machines/recovery';
 import { Machines1700000000001 } from './migrations/1700000000001-machines';
+import { MachineOrigin1700000000002 } from './migrations/1700000000002-machine-origin';
+import { MachineEgress1700000000003 } from './migrations/1700000000003-machine-egress';
+import { HostAccelerator } from './nodes/host-accelerator';
+import { MaintenanceMachine1700000000004 } from './migrations/1700000000004-maintenance-machine';
 import { NodeFacts } from './nodes/node-facts';
+import { MachineLauncher } from './templates/machine-launcher';
+import { TemplateMaker } from './templates/template-maker';
+import { TemplateStore } from './templates/template-store';
 import type { VmServiceConfig } from './vm-service.config';
 
 const SCHEMA = 'vm';
 
-/** Machines on one node: start, verbs, evidence, verdicts. */
+/** Machines on one node: start, verbs, evidence, verdicts. `driver` is the module that provides `VM_DRIVER`, `network` the one with `HOST_NETWORK`. */
 @Module({})
 export class VmServiceModule {
-  static with(config: VmServiceConfig): DynamicModule {
+  static with(
+    config: VmServiceConfig,
+    driver = DriverModule.with(config),
+    network: DynamicModule = { module: InternetModule },
+  ): DynamicModule {
     return {
       module: VmServiceModule,
       imports: [
@@ -31,9 +46,16 @@ export class VmServiceModule {
           schema: SCHEMA,
           databaseUrl: config.databaseUrl,
           entities: [MachineEntity],
-          migrations: [outboxMigration(SCHEMA), Machines1700000000001],
+          migrations: [
+            outboxMigration(SCHEMA),
+            Machines1700000000001,
+            MachineOrigin1700000000002,
+            MachineEgress1700000000003,
+            MaintenanceMachine1700000000004,
+          ],
         }),
-        DriverModule.with(config),
+        driver,
+        network,
       ],
       controllers: [MachinesRpcController, MachinesController, StreamsController],
       providers: [
@@ -44,14 +66,21 @@ export class VmServiceModule {
         },
         MachinePaths,
         MachinesRepository,
+        MachineEnds,
         MachineLives,
         MachinesService,
         ImageResolver,
         Recovery,
+        HostAccelerator,
         NodeFacts,
         LiveMachines,
         GuestVerbsService,
         StreamTickets,
+        TemplateStore,
+        TemplateMaker,
+        MachineLauncher,
+        EgressMetrics,
+        EgressOffers,
       ],
     };
   }

@@ -26,16 +26,40 @@ export const cliError = defineErrors({
     when: 'The arguments of a command do not fit together.',
     remediation: 'See `vmctl <command> --help`.',
   },
+  CLI_FILE_UNREADABLE: {
+    fault: 'caller',
+    status: 400,
+    when: 'A file or directory of this host that a command was given cannot be read.',
+    remediation: 'Check the path and its permissions; paths are those of the host that vmctl runs on.',
+  },
+  CLI_TARGET_UNWRITABLE: {
+    fault: 'caller',
+    status: 400,
+    when: 'What was copied out of a machine cannot be put where it was asked to be; nothing is left there.',
+    remediation: 'Name a path in a directory that exists and can be written, with room for the copy.',
+  },
+  CLI_TARGET_EXISTS: {
+    fault: 'caller',
+    status: 409,
+    when: 'A directory would be copied onto one that exists already; the two are not mixed.',
+    remediation: 'Remove the existing directory, or name another target.',
+  },
+  CLI_COPY_BROKEN: {
+    fault: 'infra',
+    status: 502,
+    when: 'A copy out of a machine broke off or holds something that must not be unpacked; nothing of it is left.',
+    remediation: 'Look with `vmctl show <machine>` whether the machine still runs, then copy again.',
+  },
+  CLI_TREE_TOO_LARGE: {
+    fault: 'caller',
+    status: 400,
+    when: 'A directory whose scratch files were to be explained has more entries than are looked at.',
+    remediation: 'Name a directory further down.',
+  },
   CLI_DEMO_UNPROVEN: {
     fault: 'infra',
     status: 500,
     when: 'The demonstration ran, but something that it must show is not in the record.',
     remediation: 'Read the transcript with `vmctl log` and the logs that `vmctl status` names.',
-  },
-  CLI_BUNDLE_UNREADABLE: {
-    fault: 'caller',
-    status: 400,
-    when: 'A directory given as an evidence bundle has no meta.json, or it cannot be read.',
-    remediation: 'Name a directory below INQUEST_HOME/evidence/<machine>/<incarnation>.',
   },
 });

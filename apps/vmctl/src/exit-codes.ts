@@ -6,8 +6,12 @@ export const EXIT = {
   ok: 0,
   /** The command failed: the error was printed. */
   failed: 1,
-  /** Wrong usage (also what the option parser uses). */
+  /** Wrong usage: the arguments were not understood, and nothing was done. */
   usage: 2,
   /** The platform is not running or does not answer. */
   platformDown: 3,
+  /** A shell's statuses for what a signal ended: 128 and its number. */
+  interrupted: 130,
+  brokenPipe: 141,
+  terminated: 143,
 } as const;

@@ -1,35 +1,32 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
-import { hasCode } from '@inquest/kernel';
-import { GatewayClient } from './api/gateway-client';
-import type { CliContext } from './context';
 import { EXIT } from './exit-codes';
-import { Printer } from './output/printer';
-import { buildProgram } from './program';
+import { runCommandLine } from './run-command-line';
 
-/** Runs one command line; the exit status is set, not forced, so that pending output is written. */
-async function main(argv: readonly string[]): Promise<void> {
-  const interrupt = new AbortController();
-  process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
-  process.once('SIGTERM', () => interrupt.abort(new Error('terminated')));
-  const { env, stdout, stderr } = process;
-  let printer = new Printer({ json: false, stdout, stderr, env });
-  const program = buildProgram((json): CliContext => {
-    printer = new Printer({ json, stdout, stderr, env });
-    return {
-      env,
-      printer,
-      gateway: new GatewayClient(env),
-      signal: interrupt.signal,
-      exit: (status) => void (process.exitCode = status),
-    };
-  });
-  try {
-    await program.parseAsync([...argv]);
-  } catch (e) {
-    printer.error(e);
-    process.exitCode = hasCode(e, 'CLI_PLATFORM_DOWN') ? EXIT.platformDown : EXIT.failed;
-  }
+const interruption = new AbortController();
+let interruptedStatus: number = EXIT.interrupted;
+
+/** The first one stops the command in order. More of them mean the same: `npm run` passes each on a second time. */
+function interrupt(status: number): void {
+  if (interruption.signal.aborted) return;
+  interruptedStatus = status;
+  interruption.abort(new Error('interrupted'));
 }
 
-void main(process.argv);
+process.on('SIGINT', () => interrupt(EXIT.interrupted));
+process.on('SIGTERM', () => interrupt(EXIT.terminated));
+process.on('SIGHUP', () => interrupt(EXIT.terminated));
+// Whoever read the output (`| head`) has seen enough. A command in a guest ends with our connection.
+process.stdout.on('error', () => process.exit(EXIT.brokenPipe));
+process.stderr.on('error', () => undefined);
+
+void runCommandLine(process.argv, {
+  env: process.env,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: interruption.signal,
+}).then((status) => {
+  // Set, not forced, so that pending output is written.
+  process.exitCode = interruption.signal.aborted && status !== EXIT.ok ? interruptedStatus : status;
+});

@@ -1,4 +1,13 @@
-import { ID_PATTERN, newId, newMachineId, nodeOfMachine, parseId, type MachineId, type NodeId } from './ids';
+import {
+  ID_PATTERN,
+  isGeneratedId,
+  newId,
+  newMachineId,
+  nodeOfMachine,
+  parseId,
+  type MachineId,
+  type NodeId,
+} from './ids';
 
 describe('ids', () => {
   it.each(['', 'a/b', '../etc', 'a b', 'x'.repeat(65), 'a\0', 'é', 'a\n', '.', 7, null, undefined, {}])(
@@ -24,5 +33,11 @@ describe('ids', () => {
 
   it('refuses a machine id without a node', () => {
     expect(() => nodeOfMachine('orphan' as MachineId)).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+  });
+
+  it('tells what it generates from names that people choose', () => {
+    expect(isGeneratedId(newMachineId('rack-7' as NodeId))).toBe(true);
+    for (const name of ['box', 'test-background', '-23456789bc', 'a-23456789b'])
+      expect(isGeneratedId(name)).toBe(false);
   });
 });

@@ -44,6 +44,11 @@ export function newId<T extends string>(prefix: string): T {
   return `${prefix}-${random}` as T;
 }
 
+const GENERATED_ID = new RegExp(`^.+-[${ALPHABET}]{${RANDOM_LENGTH}}$`);
+
+/** True when `value` looks like an id that `newId` made; anything else can only be a name that a person chose. */
+export const isGeneratedId = (value: string): boolean => GENERATED_ID.test(value);
+
 /** A machine id carries its node (`<node>-<random>`), so that verbs go straight to the host that runs it. */
 export const newMachineId = (node: NodeId): MachineId => newId<MachineId>(node);
 

@@ -16,6 +16,7 @@ export {
 } from './errors';
 export {
   ID_PATTERN,
+  isGeneratedId,
   newId,
   newMachineId,
   nodeOfMachine,
@@ -36,3 +37,4 @@ export { event, operation, subjectFor, type DtoClass, type EventContract, type O
 export { HeadTailBuffer } from './head-tail-buffer';
 export { StateWaiters } from './state-waiters';
 export { KeyedQueue } from './keyed-queue';
+export { leadingContinuations, wholeCharacters } from './utf8';

@@ -1,7 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { agentError, type DoneArguments } from '@inquest/contracts-agent';
 import { isDomainError, newId, type RunId, type SessionId } from '@inquest/kernel';
-import { MODEL_CLIENT, type ModelClient, type ModelMessage, type ModelToolCall } from '@inquest/model-client';
+import {
+  MODEL_CLIENT,
+  type ModelClient,
+  type ModelMessage,
+  type ModelReply,
+  type ModelTool,
+  type ModelToolCall,
+} from '@inquest/model-client';
 import { AgentServiceConfig } from '../agent-service.config';
 import { TranscriptsService } from '../transcript/transcripts.service';
 import { VerbDispatcher } from '../verbs/verb-dispatcher';
@@ -20,8 +27,11 @@ export interface RunInput {
   readonly signal: AbortSignal;
 }
 
-/** Verb failures after which no further verb can succeed. */
-const MACHINE_GONE: readonly string[] = ['MACHINE_LOST', 'MACHINE_UNKNOWN'];
+/** Verb failures after which no further verb can succeed: nothing makes a session's machine run again. */
+const MACHINE_GONE: readonly string[] = ['MACHINE_LOST', 'MACHINE_UNKNOWN', 'MACHINE_STATE_WRONG'];
+
+/** Instead of tool results, after a reply that its length limit cut: a call in it was lost. */
+const REPLY_WAS_CUT = `Your reply was cut after ${MAX_TOKENS_PER_TURN} tokens and no tool was called. Continue in smaller steps.`;
 
 /** The model loop of one run: a turn, its verbs, the next turn, until `done`. */
 @Injectable()
@@ -36,7 +46,7 @@ export class RunLoop {
 
   /**
    * The summary that `done` gave, or what the model said when it ended without calling a verb. Throws
-   * `RUN_TURNS_EXHAUSTED`, `RUN_MODEL_FAILED`, `RUN_MACHINE_LOST` and `OPERATION_ABORTED`.
+   * `RUN_TURNS_EXHAUSTED`, `RUN_MODEL_FAILED`, `RUN_MACHINE_LOST`, and, once the signal aborts, whatever was under way.
    */
   async run(input: RunInput): Promise<string> {
     const messages: ModelMessage[] = [{ role: 'user', text: input.prompt }];
@@ -46,6 +56,10 @@ export class RunLoop {
       const reply = await this.turn(input, messages, tools);
       await this.runs.change(input.runId, { turns: turn });
       messages.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls });
+      if (reply.stop === 'length') {
+        messages.push({ role: 'user', text: REPLY_WAS_CUT });
+        continue;
+      }
       if (reply.toolCalls.length === 0) return reply.text;
       const summary = await this.act(input, reply.toolCalls, messages);
       if (summary !== null) return summary;
@@ -59,7 +73,11 @@ export class RunLoop {
     );
   }
 
-  private async turn(input: RunInput, messages: readonly ModelMessage[], tools: ReturnType<typeof verbTools>) {
+  private async turn(
+    input: RunInput,
+    messages: readonly ModelMessage[],
+    tools: readonly ModelTool[],
+  ): Promise<ModelReply> {
     const request = { system: input.system, messages, tools, maxTokens: MAX_TOKENS_PER_TURN };
     const reply = await this.model.turn(request, input.signal).catch((e: unknown) => {
       if (input.signal.aborted || !isDomainError(e)) throw e;

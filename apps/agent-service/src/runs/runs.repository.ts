@@ -1,26 +1,43 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, type Repository } from 'typeorm';
+import { DataSource, In, IsNull, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { agentError, RUN_STATES, type RunState } from '@inquest/contracts-agent';
 import { StateWaiters, type RunId, type SessionId } from '@inquest/kernel';
+import { SessionEntity } from '../sessions/session.entity';
+import { SessionsRepository } from '../sessions/sessions.repository';
 import { RunEntity } from './run.entity';
 
-export const RUN_ENDED_STATES: readonly RunState[] = RUN_STATES.filter((s) => s !== 'pending' && s !== 'running');
+const RUN_ENDED_STATES: readonly RunState[] = RUN_STATES.filter((s) => s !== 'pending' && s !== 'running');
 
-/** Rows of runs. Every change goes through `change`, which wakes whoever waits for it. */
+/** Rows of runs. Every change goes through here, which wakes whoever waits for it. */
 @Injectable()
 export class RunsRepository {
   private readonly rows: Repository<RunEntity>;
   private readonly waiters = new StateWaiters();
 
-  constructor(database: DataSource) {
+  constructor(
+    private readonly database: DataSource,
+    private readonly sessions: SessionsRepository,
+  ) {
     this.rows = database.getRepository(RunEntity);
   }
 
-  /** Inserts, or gives back the run that the same request id made before. */
-  async insertOnce(row: RunEntity): Promise<{ readonly row: RunEntity; readonly isNew: boolean }> {
-    const result = await this.rows.createQueryBuilder().insert().values(row).orIgnore().returning('run_id').execute();
-    if ((result.raw as unknown[]).length > 0 || row.requestId === null) return { row, isNew: true };
+  /**
+   * Inserts a run and makes it the current one of its session, both or neither. Gives back the run that the same
+   * request id made before, if one did. Throws `SESSION_UNKNOWN`, `SESSION_STATE_WRONG`, `RUN_ACTIVE`; then no run is
+   * left behind.
+   */
+  async admit(row: RunEntity): Promise<{ readonly row: RunEntity; readonly isNew: boolean }> {
+    const admitted = await this.database.transaction(async (manager) => {
+      const insert = manager.createQueryBuilder().insert().into(RunEntity).values(row);
+      const inserted = await insert.orIgnore().returning('run_id').execute();
+      if ((inserted.raw as unknown[]).length === 0) return false;
+      const free = { sessionId: row.sessionId, state: 'ready' as const, currentRunId: IsNull() };
+      const taken = await manager.update(SessionEntity, free, { currentRunId: row.runId });
+      if (taken.affected !== 1) throw await this.refusal(row.sessionId as SessionId);
+      return true;
+    });
+    if (admitted || row.requestId === null) return { row, isNew: true };
     return { row: await this.rows.findOneByOrFail({ requestId: row.requestId }), isNew: false };
   }
 
@@ -31,12 +48,19 @@ export class RunsRepository {
     return row;
   }
 
-  /** Runs of a session that have ended, oldest first. */
-  endedOf(session: SessionId): Promise<RunEntity[]> {
-    return this.rows.find({
+  /** The newest runs of a session that have ended, at most `limit`, oldest first. */
+  async endedOf(session: SessionId, limit: number): Promise<RunEntity[]> {
+    const newest = await this.rows.find({
       where: { sessionId: session, state: In([...RUN_ENDED_STATES]) },
-      order: { startedAt: 'ASC' },
+      order: { startedAt: 'DESC' },
+      take: limit,
     });
+    return newest.reverse();
+  }
+
+  /** The run of a session that was submitted last; null when it had none. */
+  lastOf(session: SessionId): Promise<RunEntity | null> {
+    return this.rows.findOne({ where: { sessionId: session }, order: { startedAt: 'DESC' } });
   }
 
   /** Runs that a process was working on. */
@@ -49,13 +73,33 @@ export class RunsRepository {
     this.waiters.notify(run);
   }
 
+  /** Puts the end of a run on record and frees its session for the next one, both or neither. May be repeated. */
+  async finish({ runId, sessionId }: RunEntity, end: Pick<RunEntity, 'state' | 'summary' | 'error'>): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      await manager.update(RunEntity, { runId }, { ...end, endedAt: new Date() });
+      await manager.update(SessionEntity, { sessionId, currentRunId: runId }, { currentRunId: null });
+    });
+    this.waiters.notify(runId);
+    this.sessions.notify(sessionId as SessionId);
+  }
+
   /** The run once it has ended, or as it is after `waitMs`. */
   waitForEnd(run: RunId, waitMs: number): Promise<RunEntity> {
-    return this.waiters.wait(
-      run,
-      () => this.get(run),
-      (row) => RUN_ENDED_STATES.includes(row.state),
-      waitMs,
-    );
+    return this.waiters.wait(run, () => this.get(run), hasEnded, waitMs);
+  }
+
+  private async refusal(sessionId: SessionId): Promise<Error> {
+    const { state, currentRunId } = await this.sessions.get(sessionId);
+    return state === 'ready' && currentRunId !== null
+      ? agentError('RUN_ACTIVE', `run ${currentRunId} is at work in session ${sessionId}`, {
+          session: sessionId,
+          run: currentRunId,
+        })
+      : agentError('SESSION_STATE_WRONG', `session ${sessionId} is ${state}, so no run can start in it`, {
+          session: sessionId,
+          state,
+        });
   }
 }
+
+export const hasEnded = ({ state }: RunEntity): boolean => RUN_ENDED_STATES.includes(state);

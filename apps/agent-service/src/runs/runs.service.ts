@@ -1,80 +1,72 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { agentError, type RunState, type RunView, type SubmitRunRequest } from '@inquest/contracts-agent';
-import {
-  isDomainError,
-  newId,
-  toDomainError,
-  withDeadline,
-  type DomainError,
-  type RunId,
-  type SessionId,
-} from '@inquest/kernel';
-import type { RunOutcome } from '@inquest/transcript';
+import { isDomainError, newId, withDeadline, type RunId, type SessionId } from '@inquest/kernel';
 import { AgentServiceConfig } from '../agent-service.config';
 import { SessionsRepository } from '../sessions/sessions.repository';
+import { Redaction } from '../transcript/redaction';
 import { TranscriptsService } from '../transcript/transcripts.service';
 import type { RunEntity } from './run.entity';
+import { endAfter, RunEnding, type RunEnd } from './run-ending';
 import { RunLoop } from './run-loop';
 import { runView } from './run-view';
 import { RunsRepository } from './runs.repository';
-import { systemPrompt } from './system-prompt';
+import { REMEMBERED_RUNS, systemPrompt } from './system-prompt';
 
 interface ActiveRun {
   readonly controller: AbortController;
+  /** Never rejects. */
   readonly ended: Promise<void>;
 }
+
+type OnRunEnded = (state: RunState) => Promise<void>;
 
 /** How long a cancelled run has to put its end on record. */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /** Submits, watches and cancels runs. One run at a time works in a session. */
 @Injectable()
-export class RunsService implements OnApplicationShutdown {
+export class RunsService {
   private readonly log = new Logger(RunsService.name);
   private readonly active = new Map<RunId, ActiveRun>();
+  private readonly stopping = new AbortController();
 
   constructor(
     private readonly config: AgentServiceConfig,
     private readonly sessions: SessionsRepository,
     private readonly runs: RunsRepository,
     private readonly loop: RunLoop,
+    private readonly ending: RunEnding,
     private readonly transcripts: TranscriptsService,
+    private readonly redaction: Redaction,
   ) {}
 
   /**
-   * Accepts a run and starts it. `onEnded` is called once when it ended, however it did. Throws `SESSION_UNKNOWN`,
-   * `SESSION_STATE_WRONG`, `RUN_ACTIVE`.
+   * Accepts a run and starts it; the same request id answers with the same run. `onEnded` is called once its end is on
+   * record, however it ended. Throws `SESSION_UNKNOWN`, `SESSION_STATE_WRONG`, `RUN_ACTIVE`, `RUN_INTERRUPTED` while the service
+   * stops.
    */
-  async submit(request: SubmitRunRequest, onEnded: (run: RunEntity) => Promise<void>): Promise<RunView> {
-    const sessionId = request.sessionId as SessionId;
-    const session = await this.sessions.get(sessionId);
-    if (session.state !== 'ready') {
-      throw agentError('SESSION_STATE_WRONG', `session ${sessionId} is ${session.state}, so no run can start in it`, {
-        session: sessionId,
-        state: session.state,
-      });
-    }
-    const { row, isNew } = await this.runs.insertOnce(newRun(request, sessionId));
-    if (!isNew) return runView(row);
-    const runId = row.runId as RunId;
-    if (!(await this.sessions.takeRunSlot(sessionId, runId))) {
-      const error = agentError('RUN_ACTIVE', `session ${sessionId} already has a run at work`, { session: sessionId });
-      await this.runs.change(runId, { state: 'failed', error: error.toBody(), endedAt: new Date() });
-      throw error;
-    }
-    this.begin(row, systemPrompt(session.image, await this.runs.endedOf(sessionId)), onEnded);
+  async submit(request: SubmitRunRequest, onEnded: OnRunEnded): Promise<RunView> {
+    if (this.stopping.signal.aborted) throw interrupted('agent-service is stopping, so no run can start');
+    // The model gets the prompt as it is; what is written down is redacted.
+    const { row, isNew } = await this.runs.admit(newRun(request, this.redaction.redact(request.prompt)));
+    if (isNew) this.begin(row, request.prompt, onEnded);
     return runView(row);
   }
 
+  /** Throws `RUN_UNKNOWN`. */
   async show(run: RunId): Promise<RunView> {
     return runView(await this.runs.get(run));
   }
 
+  /** The run once it has ended, or as it is after `waitMs`. Throws `RUN_UNKNOWN`. */
   async wait(run: RunId, waitMs: number): Promise<RunView> {
     return runView(await this.runs.waitForEnd(run, waitMs));
   }
 
-  /** Stops the run and answers when its end is on record. A run that has already ended is left as it is. */
+  /**
+   * Stops the run and answers when its end is on record. A run that has already ended is left as it is. Throws
+   * `RUN_UNKNOWN`, `DEADLINE_EXCEEDED`.
+   */
   async cancel(run: RunId): Promise<RunView> {
     const active = this.active.get(run);
     active?.controller.abort();
@@ -82,30 +74,33 @@ export class RunsService implements OnApplicationShutdown {
     return this.show(run);
   }
 
-  /** Ends the run that is on record as current but that nobody in this process works on. */
-  async interrupt(run: RunEntity): Promise<void> {
-    const error = agentError('RUN_INTERRUPTED', `run ${run.runId} was interrupted by a restart of agent-service`);
-    await this.end(run.runId as RunId, run.sessionId as SessionId, 'failed', '', error);
+  /** Interrupts every run and takes no new ones; resolves when their ends are on record. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    for (const [run, { controller }] of this.active) {
+      controller.abort(interrupted(`run ${run} was interrupted: agent-service is stopping`));
+    }
+    await Promise.all([...this.active.values()].map(({ ended }) => ended));
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    for (const { controller } of this.active.values()) controller.abort(new Error('agent-service is stopping'));
-    await Promise.allSettled([...this.active.values()].map(({ ended }) => ended));
-  }
-
-  private begin(row: RunEntity, system: string, onEnded: (run: RunEntity) => Promise<void>): void {
+  private begin(row: RunEntity, prompt: string, onEnded: OnRunEnded): void {
     const runId = row.runId as RunId;
     const controller = new AbortController();
-    const ended = this.work(row, system, controller.signal)
-      .then(async () => {
-        this.active.delete(runId);
-        await onEnded(await this.runs.get(runId));
-      })
-      .catch((e: unknown) => this.log.error(`the end of run ${runId} could not be recorded`, e));
+    const ended = this.workAndRecord(row, prompt, controller.signal)
+      .then(onEnded)
+      .catch((e: unknown) => this.log.error(`the end of run ${runId} could not be recorded`, e))
+      .finally(() => this.active.delete(runId));
     this.active.set(runId, { controller, ended });
   }
 
-  private async work(row: RunEntity, system: string, signal: AbortSignal): Promise<void> {
+  private async workAndRecord(row: RunEntity, prompt: string, signal: AbortSignal): Promise<RunState> {
+    const end = await this.work(row, prompt, signal);
+    await this.ending.record(row, end, this.stopping.signal);
+    return end.state;
+  }
+
+  /** Never rejects: every way out is an end of the run. */
+  private async work(row: RunEntity, prompt: string, signal: AbortSignal): Promise<RunEnd> {
     const runId = row.runId as RunId;
     const sessionId = row.sessionId as SessionId;
     try {
@@ -114,45 +109,24 @@ export class RunsService implements OnApplicationShutdown {
         prompt: row.prompt,
         model: this.config.modelName,
       });
-      const summary = await this.loop.run({ runId, sessionId, system, prompt: row.prompt, signal });
-      await this.end(runId, sessionId, 'completed', summary, null);
+      const { image } = await this.sessions.get(sessionId);
+      const system = systemPrompt(image, await this.runs.endedOf(sessionId, REMEMBERED_RUNS));
+      return { state: 'completed', summary: await this.loop.run({ runId, sessionId, system, prompt, signal }) };
     } catch (e) {
       if (!isDomainError(e) && !signal.aborted) this.log.error(`run ${runId} failed unexpectedly`, e);
-      await this.end(runId, sessionId, signal.aborted ? 'cancelled' : 'failed', '', toDomainError(e));
+      return endAfter(e, signal);
     }
   }
-
-  private async end(
-    runId: RunId,
-    sessionId: SessionId,
-    state: RunState,
-    summary: string,
-    error: DomainError | null,
-  ): Promise<void> {
-    const told = summary === '' ? (error?.message ?? '') : summary;
-    await this.transcripts.append(sessionId, runId, 'run_ended', { outcome: outcomeOf(state, error), summary: told });
-    await this.sessions.releaseRunSlot(sessionId, runId);
-    await this.runs.change(runId, {
-      state,
-      summary,
-      error: state === 'failed' ? (error?.toBody() ?? null) : null,
-      endedAt: new Date(),
-    });
-  }
 }
 
-function outcomeOf(state: RunState, error: DomainError | null): RunOutcome {
-  if (state === 'completed') return 'done';
-  if (state === 'cancelled') return 'cancelled';
-  return error?.code === 'RUN_MACHINE_LOST' ? 'machine_lost' : 'failed';
-}
+const interrupted = (message: string) => agentError('RUN_INTERRUPTED', message);
 
-const newRun = (request: SubmitRunRequest, sessionId: SessionId): RunEntity => ({
+const newRun = (request: SubmitRunRequest, prompt: string): RunEntity => ({
   runId: newId<RunId>('run'),
   requestId: request.requestId,
-  sessionId,
+  sessionId: request.sessionId,
   state: 'pending',
-  prompt: request.prompt,
+  prompt,
   summary: '',
   turns: 0,
   closeWhenDone: request.closeWhenDone,

@@ -9,13 +9,22 @@ import { TRANSCRIPT_FORMAT_VERSION } from '@inquest/transcript';
 import { VmClient } from '@inquest/vm-client';
 import { AgentServiceConfig } from '../agent-service.config';
 import { TranscriptsService } from '../transcript/transcripts.service';
+import { retryUnavailable } from './retry-unavailable';
 import type { SessionEntity } from './session.entity';
 import { SessionsRepository } from './sessions.repository';
 
 /** One long poll for a machine's state; below what any hop in between gives up after. */
 const WAIT_SLICE_MS = 20_000;
+/** How long each step waits for a service that is being restarted. */
+const RETRY_MS = 15_000;
 
-/** Takes a session from `opening` to `ready`: project, machine, files in the guest. */
+export interface OpenOptions {
+  /** An earlier life of this service may have begun to open the session. */
+  readonly isRepeat: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Takes a session from `opening` to `ready`: project, machine, files in the guest. Safe to repeat. */
 @Injectable()
 export class SessionOpening {
   constructor(
@@ -26,45 +35,53 @@ export class SessionOpening {
     private readonly rpc: RpcClient,
   ) {}
 
-  /** Throws what the services throw; the machine, if one was started, is named in the session's row by then. */
-  async open(session: SessionEntity, signal: AbortSignal): Promise<void> {
+  /** Throws what the services throw; a machine that was started is owned by the session's id then. */
+  async open(session: SessionEntity, { isRepeat, signal }: OpenOptions): Promise<void> {
     const sessionId = session.sessionId as SessionId;
     const { project } = session;
-    await this.rpc.call(publishOps.ensureProject, { project }, { signal });
-    const started = await this.machines.start(
-      dto(StartMachineRequest, {
-        // The session's own id: a start that is repeated after a crash finds the machine it already made.
-        requestId: sessionId,
-        image: session.image,
-        version: session.imageVersion,
-        memoryMib: session.memoryMib,
-        owner: sessionId,
-      }),
-    );
-    await this.sessions.change(sessionId, {
-      machineId: started.machineId,
-      reason: 'booting',
-      message: 'the machine is booting',
-    });
-    await this.transcripts.append(sessionId, null, 'session_opened', {
+    const step = <T>(work: () => Promise<T>): Promise<T> => retryUnavailable(work, { withinMs: RETRY_MS, signal });
+    await step(() => this.rpc.call(publishOps.ensureProject, { project }, { signal }));
+    const started = await this.startMachine(session, { isRepeat, signal });
+    const { machineId } = started;
+    await this.sessions.change(sessionId, { machineId, reason: 'booting', message: 'the machine is booting' });
+    await this.transcripts.appendOnce(sessionId, 'session_opened', {
       formatVersion: TRANSCRIPT_FORMAT_VERSION,
       project,
       image: `${started.image}:${started.version}`,
-      machineId: started.machineId,
+      machineId,
     });
-    const machine = await this.whenReady(started, signal);
-    await this.noteReady(sessionId, machine);
-    await this.rpc.call(publishOps.stageProject, { project, sessionId, machineId: machine.machineId }, { signal });
+    await this.noteReady(sessionId, await this.whenReady(started, signal));
+    await step(() => this.rpc.call(publishOps.stageProject, { project, sessionId, machineId }, { signal }));
     await this.sessions.changeFrom(sessionId, ['opening'], {
       state: 'ready',
       reason: 'ready',
-      message: `the project is at ${PROJECT_PATH} of machine ${machine.machineId}`,
+      message: `the project is at ${PROJECT_PATH} of machine ${machineId}`,
     });
+  }
+
+  /** The machine of the session: the one that an earlier try started, or a new one. */
+  private startMachine(session: SessionEntity, { isRepeat, signal }: OpenOptions): Promise<MachineView> {
+    const { sessionId, machineId, image, imageVersion: version, memoryMib, allowedHosts } = session;
+    if (machineId !== null) {
+      return retryUnavailable(() => this.machines.show(machineId, { signal }), { withinMs: RETRY_MS, signal });
+    }
+    const shape = { image, version, memoryMib, allowedHosts };
+    const request = dto(StartMachineRequest, { requestId: sessionId, owner: sessionId, ...shape });
+    let mayExist = isRepeat;
+    const start = async (): Promise<MachineView> => {
+      const existing = mayExist ? await this.machines.findOwned(sessionId, { signal }) : null;
+      mayExist = true;
+      // Not given up when the session is closed meanwhile: then it would be unknown what there is to end.
+      return existing ?? (await this.machines.start(request));
+    };
+    return retryUnavailable(start, { withinMs: RETRY_MS, signal });
   }
 
   private async whenReady(started: MachineView, signal: AbortSignal): Promise<MachineView> {
     const { machineId } = started;
     const deadline = performance.now() + this.config.machineReadyTimeoutMs;
+    const request = dto(WaitMachineRequest, { machineId, states: ['ready', 'ended'], waitMs: WAIT_SLICE_MS });
+    const wait = (): Promise<MachineView> => this.machines.wait(request, { signal });
     for (let machine = started; ;) {
       if (machine.state === 'ready') return machine;
       if (machine.state === 'ended' || performance.now() > deadline) {
@@ -73,15 +90,15 @@ export class SessionOpening {
           state: machine.state,
         });
       }
-      signal.throwIfAborted();
-      const request = dto(WaitMachineRequest, { machineId, states: ['ready', 'ended'], waitMs: WAIT_SLICE_MS });
-      machine = await this.machines.wait(request, { signal });
+      machine = await retryUnavailable(wait, { withinMs: RETRY_MS, signal });
     }
   }
 
   private noteReady(sessionId: SessionId, machine: MachineView): Promise<void> {
-    const seconds = (((machine.readyAtMs ?? Date.now()) - machine.createdAtMs) / 1000).toFixed(1);
-    const detail = `${machine.memoryMib} MiB, ${machine.cpus} cpu, ${machine.accelerator}; the guest agent answered after ${seconds} s`;
-    return this.transcripts.append(sessionId, null, 'host_event', { event: 'machine_ready', detail });
+    const { memoryMib, cpus, accelerator, readyAtMs, createdAtMs } = machine;
+    const boot =
+      readyAtMs === null ? '' : `; the guest agent answered after ${((readyAtMs - createdAtMs) / 1000).toFixed(1)} s`;
+    const detail = `${memoryMib} MiB, ${cpus} cpu, ${accelerator}${boot}`;
+    return this.transcripts.appendOnce(sessionId, 'host_event', { event: 'machine_ready', detail });
   }
 }

@@ -22,6 +22,8 @@ export class SessionEntity {
   imageVersion!: number | null;
   @Column({ name: 'memory_mib', type: 'int', nullable: true })
   memoryMib!: number | null;
+  @Column({ name: 'allowed_hosts', type: 'jsonb' })
+  allowedHosts!: string[];
   @Column({ type: 'varchar', length: 16 })
   mode!: SessionMode;
   @Column({ type: 'varchar', length: 16 })
@@ -37,9 +39,6 @@ export class SessionEntity {
   /** A plan was recorded: verbs that change the machine are allowed. */
   @Column({ name: 'has_plan', type: 'boolean' })
   hasPlan!: boolean;
-  /** The session made at least one commit, so there is something to publish. */
-  @Column({ name: 'has_commit', type: 'boolean' })
-  hasCommit!: boolean;
   /** Asked to close: publish first or not. Kept so that a restart finishes what was begun. */
   @Column({ name: 'publish_on_close', type: 'boolean' })
   publishOnClose!: boolean;

@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import type { Response } from 'express';
@@ -31,7 +32,6 @@ export class SessionsRpcController {
   constructor(
     private readonly sessions: SessionsService,
     private readonly runs: RunsService,
-    private readonly transcripts: TranscriptsService,
   ) {}
 
   @RpcHandler(agentOps.openSession)
@@ -86,7 +86,7 @@ export class SessionsRpcController {
 
   @RpcHandler(agentOps.readTranscript)
   readTranscript(@Payload() request: ReadTranscriptRequest): Promise<TranscriptPage> {
-    return this.transcripts.read(request.sessionId as SessionId, request.fromSequence, request.limit);
+    return this.sessions.readTranscript(request.sessionId as SessionId, request.fromSequence, request.limit);
   }
 }
 
@@ -119,9 +119,7 @@ export class SessionsController {
   async transcript(@Param() { sessionId }: SessionRequest, @Res() response: Response): Promise<void> {
     await this.sessions.show(sessionId as SessionId);
     response.type('application/x-ndjson');
-    this.transcripts
-      .stream(sessionId as SessionId)
-      .on('error', () => response.destroy())
-      .pipe(response);
+    // A reader that hangs up is no failure of ours.
+    await pipeline(await this.transcripts.stream(sessionId as SessionId), response).catch(() => response.destroy());
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, LessThan, type FindOptionsWhere, type Repository } from 'typeorm';
+import { DataSource, In, LessThan, type FindOptionsWhere, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { agentError, type SessionState } from '@inquest/contracts-agent';
-import { StateWaiters, type RunId, type SessionId } from '@inquest/kernel';
+import { StateWaiters, type SessionId } from '@inquest/kernel';
 import { decodeCursor, encodeCursor, type Page } from '@inquest/persistence';
 import { SessionEntity } from './session.entity';
 
@@ -56,6 +56,7 @@ export class SessionsRepository {
     return { items, nextToken };
   }
 
+  /** Throws what the database throws. */
   async change(session: SessionId, change: SessionChange): Promise<void> {
     await this.rows.update({ sessionId: session }, change);
     this.waiters.notify(session);
@@ -68,15 +69,8 @@ export class SessionsRepository {
     return result.affected === 1;
   }
 
-  /** Makes `run` the current run of a ready session; false when another one is at work there. */
-  async takeRunSlot(session: SessionId, run: RunId): Promise<boolean> {
-    const free = { sessionId: session, state: 'ready' as const, currentRunId: IsNull() };
-    return (await this.rows.update(free, { currentRunId: run })).affected === 1;
-  }
-
-  /** Clears the current run if it still is `run`. */
-  async releaseRunSlot(session: SessionId, run: RunId): Promise<void> {
-    await this.rows.update({ sessionId: session, currentRunId: run }, { currentRunId: null });
+  /** Tells those who wait that the row was changed elsewhere. */
+  notify(session: SessionId): void {
     this.waiters.notify(session);
   }
 

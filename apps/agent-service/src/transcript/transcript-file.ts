@@ -1,5 +1,6 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
-import { decodeTranscript } from '@inquest/transcript';
+import path from 'node:path';
+import { decodeTranscript, type TranscriptEntry } from '@inquest/transcript';
 
 /**
  * The transcript of one session on disk: append-only JSONL, the only record of what was done. A line that `append`
@@ -7,18 +8,20 @@ import { decodeTranscript } from '@inquest/transcript';
  */
 export class TranscriptFile {
   private constructor(
+    private readonly location: string,
     private readonly file: FileHandle,
     private sequence: number,
   ) {}
 
-  /** Opens or creates `path` (mode 0600). A line torn by an earlier crash was never acknowledged and is cut off. */
-  static async open(path: string): Promise<TranscriptFile> {
-    const file = await open(path, 'a+', 0o600);
+  /** Opens or creates a file (mode 0600). A line torn by an earlier crash was never acknowledged and is cut off. */
+  static async open(location: string): Promise<TranscriptFile> {
+    const file = await open(location, 'a+', 0o600);
     try {
-      const content = await readFile(path);
+      const content = await readFile(location);
       const { resumeAtBytes, nextSequence } = decodeTranscript(content);
       if (content.length > resumeAtBytes) await file.truncate(resumeAtBytes);
-      return new TranscriptFile(file, nextSequence);
+      if (content.length === 0) await syncDirectory(path.dirname(location));
+      return new TranscriptFile(location, file, nextSequence);
     } catch (e) {
       await file.close();
       throw e;
@@ -30,14 +33,29 @@ export class TranscriptFile {
     return this.sequence;
   }
 
-  /** Durable when it resolves: written and fsynced. */
+  /** Durable when it resolves: written and fsynced. After a failure the file must be closed and opened anew. */
   async append(line: Uint8Array): Promise<void> {
     await this.file.appendFile(line);
     await this.file.datasync();
     this.sequence += 1;
   }
 
+  /** Everything in it. */
+  async entries(): Promise<readonly TranscriptEntry[]> {
+    return decodeTranscript(await readFile(this.location)).entries;
+  }
+
   close(): Promise<void> {
     return this.file.close();
+  }
+}
+
+/** A new file survives a crash of the host only once its directory does. */
+async function syncDirectory(location: string): Promise<void> {
+  const directory = await open(location, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
   }
 }

@@ -1,24 +1,21 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { agentError, agentEvents, VERB_NAMES, type TranscriptPage } from '@inquest/contracts-agent';
+import { Readable } from 'node:stream';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { VERB_NAMES, type TranscriptPage } from '@inquest/contracts-agent';
 import { KeyedQueue, parseId, type SessionId } from '@inquest/kernel';
-import { Outbox } from '@inquest/persistence';
 import {
-  createRedactor,
   decodeTranscript,
-  encodeEntry,
   takeCensus,
+  type DecodedTranscript,
   type EntryBodies,
   type EntryType,
-  type Redact,
   type TranscriptEntry,
 } from '@inquest/transcript';
 import { AgentServiceConfig } from '../agent-service.config';
-import { TranscriptEntryEntity } from './transcript-entry.entity';
-import { TranscriptFile } from './transcript-file';
+import { Redaction } from './redaction';
+import { SessionTranscript } from './session-transcript';
+import { TranscriptRecords } from './transcript-records';
 
 /** Room for the entries of one reply; NATS refuses messages over 1 MiB and the envelope needs some of it. */
 const PAGE_BYTES = 700 * 1024;
@@ -26,65 +23,73 @@ const PAGE_BYTES = 700 * 1024;
 /** Writes and reads transcripts: the file first (durable), then the row and the progress event in one transaction. */
 @Injectable()
 export class TranscriptsService implements OnApplicationShutdown {
-  private readonly files = new Map<SessionId, Promise<TranscriptFile>>();
+  private readonly log = new Logger(TranscriptsService.name);
+  private readonly opened = new Map<SessionId, SessionTranscript>();
   // One entry at a time per session: the sequence has no gaps and the file's order is the events' order.
   private readonly queue = new KeyedQueue();
-  private readonly redact: Redact;
 
   constructor(
     private readonly config: AgentServiceConfig,
-    private readonly database: DataSource,
-    private readonly outbox: Outbox,
-  ) {
-    const key = config.modelApiKey;
-    this.redact = createRedactor(key ? [{ name: 'model key', value: key }] : []).redact;
-  }
+    private readonly records: TranscriptRecords,
+    private readonly redaction: Redaction,
+  ) {}
 
-  /** Appends one entry. When it resolves, the entry is durable on disk and its progress event will be delivered. */
+  /**
+   * Appends one entry. When it resolves, the entry is durable on disk; its row and progress event exist too, or, while
+   * the database is away, come with the next entry, the next `catchUp` or the next start.
+   */
   append<T extends EntryType>(session: SessionId, runId: string | null, type: T, body: EntryBodies[T]): Promise<void> {
     return this.queue.run(session, () => this.appendNow(session, runId, type, body));
   }
 
-  /** A page of entries, cut to what a message can carry. Throws `SESSION_UNKNOWN` when nothing was ever recorded. */
+  /** Appends an entry of the session as a whole unless the transcript already says it: for steps that are repeated. */
+  appendOnce<T extends EntryType>(session: SessionId, type: T, body: EntryBodies[T]): Promise<void> {
+    return this.queue.run(session, async () => {
+      const transcript = await this.transcriptOf(session);
+      if (!(await transcript.says(type, body))) await this.appendNow(session, null, type, body);
+    });
+  }
+
+  /** The closing count of verbs, taken from the file itself. May be repeated. */
+  async appendCensus(session: SessionId): Promise<void> {
+    await this.appendOnce(session, 'census', takeCensus(await this.entries(session), VERB_NAMES));
+  }
+
+  /** Adds the rows and events of entries that reached only the file. Throws what the database throws. */
+  catchUp(session: SessionId): Promise<void> {
+    return this.queue.run(session, async () => (await this.transcriptOf(session)).catchUp());
+  }
+
+  /** A page of entries, cut to what a message can carry; an empty one while nothing was recorded. */
   async read(session: SessionId, fromSequence: number, limit: number): Promise<TranscriptPage> {
-    const { entries, warnings } = await this.decode(session);
+    const { entries, problems } = await this.decode(session);
     const wanted = entries.filter((entry) => entry.sequence >= fromSequence);
     const page = takePage(wanted, limit);
-    const following = wanted[page.length];
     return {
-      entries: page as unknown as Record<string, unknown>[],
-      nextSequence: following?.sequence ?? null,
-      warnings,
+      entries: page.map((entry) => ({ ...entry })),
+      nextSequence: wanted[page.length]?.sequence ?? null,
+      warnings: problems.map(({ line, message }) => `line ${line}: ${message}`),
     };
   }
 
-  /** The closing count of verbs, taken from the file itself. */
-  async appendCensus(session: SessionId): Promise<void> {
-    const { entries } = await this.decode(session);
-    await this.append(session, null, 'census', takeCensus(entries, VERB_NAMES));
+  /** All entries so far. */
+  async entries(session: SessionId): Promise<readonly TranscriptEntry[]> {
+    return (await this.decode(session)).entries;
   }
 
-  /**
-   * Adds the rows and events of entries that reached the file but, because the service was killed in between, not the
-   * database. Called once per unfinished session at start.
-   */
-  async reconcile(session: SessionId): Promise<void> {
-    const { entries } = await this.decode(session).catch(() => ({ entries: [] as TranscriptEntry[] }));
-    const rows = this.database.getRepository(TranscriptEntryEntity);
-    const recorded = (await rows.maximum('sequence', { sessionId: session })) ?? 0;
-    for (const entry of entries.filter(({ sequence }) => sequence > recorded)) await this.recordRow(session, entry);
+  /** The raw JSONL, to be streamed; empty while nothing was recorded. */
+  async stream(session: SessionId): Promise<Readable> {
+    const file = await open(this.pathOf(session)).catch(missingAsNull);
+    return file === null ? Readable.from([]) : file.createReadStream();
   }
 
   /** Closes the file of a session that will get no more entries. */
-  async release(session: SessionId): Promise<void> {
-    await this.queue.idle(session);
-    const file = this.files.get(session);
-    this.files.delete(session);
-    await (await file)?.close();
+  release(session: SessionId): Promise<void> {
+    return this.queue.run(session, () => this.closeNow(session));
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.allSettled([...this.files.keys()].map((session) => this.release(session)));
+    await Promise.allSettled([...this.opened.keys()].map((session) => this.release(session)));
   }
 
   private async appendNow<T extends EntryType>(
@@ -93,66 +98,37 @@ export class TranscriptsService implements OnApplicationShutdown {
     type: T,
     body: EntryBodies[T],
   ): Promise<void> {
-    const file = await this.fileOf(session);
-    const envelope = { type, sequence: file.nextSequence, atMs: Date.now(), sessionId: session, runId };
-    const entry = { ...envelope, ...body } as unknown as TranscriptEntry;
-    const line = encodeEntry(entry, this.redact);
-    await file.append(line);
-    // What is published is what was written: redacted and shortened.
-    const [written] = decodeTranscript(line).entries;
-    await this.recordRow(session, written ?? entry);
-  }
-
-  private recordRow(session: SessionId, entry: TranscriptEntry): Promise<void> {
-    return this.database.transaction(async (manager) => {
-      const verb = entry.type === 'verb' ? entry : null;
-      await manager.insert(TranscriptEntryEntity, {
-        sessionId: session,
-        sequence: entry.sequence,
-        runId: entry.runId,
-        type: entry.type,
-        verb: verb?.verb ?? null,
-        outcome: verb?.outcome ?? null,
-        durationMs: verb === null ? null : Math.round(verb.durationMs),
-        at: new Date(entry.atMs),
-      });
-      await this.outbox.add(manager, agentEvents.progress, [session], {
-        sessionId: session,
-        runId: entry.runId,
-        sequence: entry.sequence,
-        atMs: entry.atMs,
-        entry: entry as unknown as Record<string, unknown>,
-      });
+    const transcript = await this.transcriptOf(session);
+    try {
+      await transcript.append(runId, type, body, Date.now());
+    } catch (e) {
+      // Opening it again cuts off what may have been written of the line.
+      await this.closeNow(session);
+      throw e;
+    }
+    await transcript.catchUp().catch((e: unknown) => {
+      this.log.warn(`entries of session ${session} wait for the database`, e);
     });
   }
 
-  private fileOf(session: SessionId): Promise<TranscriptFile> {
-    const known = this.files.get(session);
-    if (known) return known;
-    const opening = this.openFile(session);
-    this.files.set(session, opening);
-    // A failed open must not stay in the map: the next entry tries again.
-    opening.catch(() => this.files.delete(session));
-    return opening;
-  }
-
-  private async openFile(session: SessionId): Promise<TranscriptFile> {
+  private async transcriptOf(session: SessionId): Promise<SessionTranscript> {
+    const known = this.opened.get(session);
+    if (known !== undefined) return known;
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
-    return TranscriptFile.open(this.pathOf(session));
+    const transcript = await SessionTranscript.open(session, this.pathOf(session), this.records, this.redaction.redact);
+    this.opened.set(session, transcript);
+    return transcript;
   }
 
-  private async decode(session: SessionId): Promise<{ entries: readonly TranscriptEntry[]; warnings: string[] }> {
-    const content = await readFile(this.pathOf(session)).catch((e: NodeJS.ErrnoException) => {
-      if (e.code !== 'ENOENT') throw e;
-      throw agentError('SESSION_UNKNOWN', `session ${session} has no transcript`, { session });
-    });
-    const { entries, problems } = decodeTranscript(content);
-    return { entries, warnings: problems.map(({ line, message }) => `line ${line}: ${message}`) };
+  private async closeNow(session: SessionId): Promise<void> {
+    const transcript = this.opened.get(session);
+    this.opened.delete(session);
+    await transcript?.close();
   }
 
-  /** The raw JSONL, streamed. */
-  stream(session: SessionId): NodeJS.ReadableStream {
-    return createReadStream(this.pathOf(session));
+  private async decode(session: SessionId): Promise<DecodedTranscript> {
+    const content = await readFile(this.pathOf(session)).catch(missingAsNull);
+    return decodeTranscript(content ?? new Uint8Array());
   }
 
   private get directory(): string {
@@ -162,6 +138,11 @@ export class TranscriptsService implements OnApplicationShutdown {
   private pathOf(session: SessionId): string {
     return path.join(this.directory, `${parseId<SessionId>(session, 'session')}.jsonl`);
   }
+}
+
+function missingAsNull(e: NodeJS.ErrnoException): null {
+  if (e.code === 'ENOENT') return null;
+  throw e;
 }
 
 function takePage(entries: readonly TranscriptEntry[], limit: number): TranscriptEntry[] {

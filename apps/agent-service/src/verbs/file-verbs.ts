@@ -10,8 +10,8 @@ import { answered, type VerbAnswer, type VerbContext, type VerbHandler } from '.
 export class ReadFileVerb implements VerbHandler<ReadFileArguments> {
   constructor(private readonly machines: VmClient) {}
 
-  async invoke({ path, maxBytes }: ReadFileArguments, { machineId }: VerbContext): Promise<VerbAnswer> {
-    const file = await this.machines.readFile(dto(ReadFileRequest, { machineId, path, maxBytes }));
+  async invoke({ path, maxBytes }: ReadFileArguments, { machineId, signal }: VerbContext): Promise<VerbAnswer> {
+    const file = await this.machines.readFile(dto(ReadFileRequest, { machineId, path, maxBytes }), { signal });
     const notes = [
       file.isTruncated ? `only the first ${maxBytes} of ${file.sizeBytes} bytes` : '',
       file.isLossy ? 'bytes that are not UTF-8 replaced' : '',
@@ -25,9 +25,10 @@ export class ReadFileVerb implements VerbHandler<ReadFileArguments> {
 export class WriteFileVerb implements VerbHandler<WriteFileArguments> {
   constructor(private readonly machines: VmClient) {}
 
-  async invoke({ path, content, mode }: WriteFileArguments, { machineId }: VerbContext): Promise<VerbAnswer> {
+  async invoke({ path, content, mode }: WriteFileArguments, { machineId, signal }: VerbContext): Promise<VerbAnswer> {
     const { sizeBytes } = await this.machines.writeFile(
       dto(WriteFileRequest, { machineId, path, text: content, mode }),
+      { signal },
     );
     return answered(`wrote ${sizeBytes} bytes to ${path}`, sizeBytes);
   }
@@ -38,8 +39,10 @@ export class WriteFileVerb implements VerbHandler<WriteFileArguments> {
 export class ListFilesVerb implements VerbHandler<ListFilesArguments> {
   constructor(private readonly machines: VmClient) {}
 
-  async invoke({ path }: ListFilesArguments, { machineId }: VerbContext): Promise<VerbAnswer> {
-    const { entries, isTruncated } = await this.machines.listFiles(dto(ListFilesRequest, { machineId, path }));
+  async invoke({ path }: ListFilesArguments, { machineId, signal }: VerbContext): Promise<VerbAnswer> {
+    const { entries, isTruncated } = await this.machines.listFiles(dto(ListFilesRequest, { machineId, path }), {
+      signal,
+    });
     if (entries.length === 0) return answered(`${path} is empty`);
     const lines = entries.map(line);
     return answered([...lines, ...(isTruncated ? ['[more entries not shown]'] : [])].join('\n'));

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { GitCommitArguments } from '@inquest/contracts-agent';
 import { publishOps, type CommitView, type HeldView } from '@inquest/contracts-publish';
 import { RpcClient } from '@inquest/messaging';
-import { SessionsRepository } from '../sessions/sessions.repository';
 import { TranscriptsService } from '../transcript/transcripts.service';
 import { answered, type VerbAnswer, type VerbContext, type VerbHandler } from './verb-context';
 
@@ -14,22 +13,14 @@ const LISTED = 20;
 export class GitCommitVerb implements VerbHandler<GitCommitArguments> {
   constructor(
     private readonly rpc: RpcClient,
-    private readonly sessions: SessionsRepository,
     private readonly transcripts: TranscriptsService,
   ) {}
 
   async invoke({ message, forceInclude }: GitCommitArguments, context: VerbContext): Promise<VerbAnswer> {
-    const { session, sessionId, machineId, runId, callId } = context;
-    const commit = await this.rpc.call(publishOps.commit, {
-      project: session.project,
-      requestId: callId,
-      sessionId,
-      machineId,
-      message,
-      author: session.author,
-      forceInclude,
-    });
-    if (commit.commit !== null) await this.sessions.change(sessionId, { hasCommit: true });
+    const { session, sessionId, machineId, runId, callId, signal } = context;
+    const { project, author } = session;
+    const request = { project, requestId: callId, sessionId, machineId, message, author, forceInclude };
+    const commit = await this.rpc.call(publishOps.commit, request, { signal });
     await this.transcripts.append(sessionId, runId, 'publication', {
       commit: commit.commit,
       branch: commit.branch,
@@ -55,6 +46,7 @@ export function describeCommit(commit: CommitView): string {
     ...lines,
     ...section(`Held back as scratch (${commit.heldCount}); name them in forceInclude if they belong`, commit.held),
     ...section(`Refused, they cannot be committed (${commit.refusedCount})`, commit.refused),
+    ...commit.warnings,
   ].join('\n');
 }
 

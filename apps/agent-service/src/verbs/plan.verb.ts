@@ -15,7 +15,8 @@ export class PlanVerb implements VerbHandler<PlanArguments> {
   async invoke({ plan }: PlanArguments, { sessionId, runId }: VerbContext): Promise<VerbAnswer> {
     const steps = plan
       .split('\n')
-      .map((step) => step.trim())
+      // The transcript numbers the steps itself.
+      .map((step) => step.trim().replace(/^(?:\d{1,3}[.)]|[-*])\s+/, ''))
       .filter((step) => step !== '');
     await this.transcripts.append(sessionId, runId, 'plan_recorded', { steps });
     await this.sessions.change(sessionId, { hasPlan: true });

@@ -10,8 +10,8 @@ import { answered, type VerbAnswer, type VerbContext, type VerbHandler } from '.
 export class ScreenshotVerb implements VerbHandler<ScreenshotArguments> {
   constructor(private readonly machines: VmClient) {}
 
-  async invoke(_args: ScreenshotArguments, { machineId }: VerbContext): Promise<VerbAnswer> {
-    const { png } = await this.machines.screenshot(dto(IncarnationRequest, { machineId }));
+  async invoke(_args: ScreenshotArguments, { machineId, signal }: VerbContext): Promise<VerbAnswer> {
+    const { png } = await this.machines.screenshot(dto(IncarnationRequest, { machineId }), { signal });
     return answered(`data:image/png;base64,${png}`);
   }
 }

@@ -1,5 +1,14 @@
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsObject, IsString, Matches, MaxLength } from 'class-validator';
-import { IsGuestPath, IsId, IsImageName, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import {
+  IsAllowedHosts,
+  IsEnvironment,
+  IsGuestPath,
+  IsId,
+  IsImageName,
+  IsText,
+  IsWhole,
+  Nullable,
+} from '@inquest/contracts-shared';
 import {
   CPUS,
   EVIDENCE_FILES,
@@ -18,6 +27,12 @@ export class NewMachineBody {
   @Nullable() @IsId() readonly name: string | null = null;
   @Nullable() @IsWhole(CPUS.min, CPUS.max) readonly cpus: number | null = null;
   @Nullable() @IsWhole(MEMORY_MIB.min, MEMORY_MIB.max) readonly memoryMib: number | null = null;
+  /** On the open working copy of the image, which the machine writes itself; there is one at a time. */
+  @IsBoolean() readonly isMaintenance: boolean = false;
+  /** Hosts that the guest may reach by HTTPS: names, and `*.suffix` for all below a suffix. */
+  @IsAllowedHosts() readonly allowedHosts: string[] = [];
+  /** Gives the guest the model of its node, on port 11434 of its own loopback. */
+  @IsBoolean() readonly localModel: boolean = false;
 }
 
 /** A machine by id, or by name: the live one that has it, else the newest that had it. */
@@ -59,7 +74,7 @@ export class ShutdownBody extends IncarnationBody {
 export class ExecBody extends IncarnationBody {
   @IsText(128 * 1024, 1) readonly command!: string;
   @Nullable() @IsGuestPath() readonly cwd: string | null = null;
-  @Nullable() @IsObject() readonly env: Record<string, string> | null = null;
+  @Nullable() @IsEnvironment() readonly env: Record<string, string> | null = null;
   @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
   @Nullable() @IsWhole(1, 3_600_000) readonly timeoutMs: number | null = null;
   @IsWhole(1024, EXEC_REPLY_OUTPUT_BYTES) readonly maxOutputBytes: number = 64 * 1024;

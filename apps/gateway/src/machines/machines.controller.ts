@@ -49,8 +49,9 @@ export class MachinesController {
   /** Answers when the start was accepted; wait for `ready` at `/v1/machines/{machine}/wait`. */
   @Post()
   @HttpCode(202)
-  start(@Body() body: NewMachineBody): Promise<MachineView> {
-    return this.machines.start(dto(StartMachineRequest, { ...body }));
+  start(@Body() { isMaintenance, ...body }: NewMachineBody): Promise<MachineView> {
+    const purpose = isMaintenance ? 'maintenance' : 'session';
+    return this.machines.start(dto(StartMachineRequest, { ...body, purpose }));
   }
 
   @Get(':machine')

@@ -28,7 +28,9 @@ function readLine(body: Readable): Promise<Buffer> {
         parts.push(newline < 0 ? chunk : chunk.subarray(0, newline));
         sizeBytes += parts.at(-1)?.length ?? 0;
         if (sizeBytes > MAX_HEAD_BYTES) {
-          return settle(kernelError('INPUT_INVALID', `the first line of the body is longer than ${MAX_HEAD_BYTES} bytes`));
+          return settle(
+            kernelError('INPUT_INVALID', `the first line of the body is longer than ${MAX_HEAD_BYTES} bytes`),
+          );
         }
         if (newline < 0) continue;
         if (newline + 1 < chunk.length) body.unshift(chunk.subarray(newline + 1));

@@ -45,7 +45,9 @@ export class MaintenanceController {
         if (e === undefined) return resolve();
         // The browser hung up: there is nobody left to tell.
         if (response.headersSent) return resolve();
-        reject(httpError('HTTP_ROUTE_UNKNOWN', `the maintenance app has no file "${file}"; load its page again`, {}, e));
+        reject(
+          httpError('HTTP_ROUTE_UNKNOWN', `the maintenance app has no file "${file}"; load its page again`, {}, e),
+        );
       });
     });
   }

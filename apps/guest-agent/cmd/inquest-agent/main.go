@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"inquest.dev/guest-agent/internal/egress"
 	"inquest.dev/guest-agent/internal/initramfs"
 	"inquest.dev/guest-agent/internal/lifecycle"
 	"inquest.dev/guest-agent/internal/modules"
@@ -57,12 +58,23 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	server := ops.NewServer(version, reaper, monitor)
+	link := &hostLink{}
+	arguments, err := initramfs.ReadArguments()
+	if err != nil {
+		// Nothing is offered then, which is what the host will see.
+		log.Print(err)
+	}
+	ways := egress.NewWays(link.dial)
+	if err := ways.Open(egress.OfferAtBoot(arguments)); err != nil {
+		// The machine may do without.
+		log.Print(err)
+	}
+	server := ops.NewServer(version, reaper, monitor, ways)
 	go func() {
 		log.Printf("hotplug: %v", modules.LoadForHotplug(initramfs.OldRoot, func(err error) { log.Printf("hotplug: %v", err) }))
 	}()
 	failed := make(chan error, 2)
-	go func() { failed <- serveMux(server) }()
+	go func() { failed <- serveMux(server, link) }()
 	go func() {
 		failed <- vsock.Listen(ops.Port, func(stream *os.File) { server.Serve(stream) })
 	}()
@@ -70,11 +82,12 @@ func serve() error {
 	return fmt.Errorf("no link to the host: %v; %w", <-failed, <-failed)
 }
 
-func serveMux(server *ops.Server) error {
+func serveMux(server *ops.Server, link *hostLink) error {
 	port, err := awaitPort()
 	if err != nil {
 		return err
 	}
+	link.port.Store(port)
 	return mux.Serve(port, mux.Handlers{ops.Port: func(stream net.Conn) { server.Serve(stream) }})
 }
 

@@ -14,8 +14,8 @@ const (
 	hostnameArgument = "inquest.hostname"
 )
 
-// readArguments returns the kernel's arguments that have a value; of equal names the last counts.
-func readArguments() (map[string]string, error) {
+// ReadArguments returns the kernel's arguments that have a value; of equal names the last counts.
+func ReadArguments() (map[string]string, error) {
 	line, err := os.ReadFile("/proc/cmdline")
 	if err != nil {
 		return nil, fmt.Errorf("read the kernel arguments: %w", err)

@@ -36,7 +36,7 @@ func Run() {
 	if err := openConsole(); err != nil {
 		fatal(err)
 	}
-	arguments, err := readArguments()
+	arguments, err := ReadArguments()
 	if err != nil {
 		fatal(err)
 	}

@@ -18,19 +18,23 @@ const (
 	entropyHeadBytes = 8
 )
 
-// Reseed mixes bytes of the host into the kernel's random number generator and makes it use them at once. A machine
-// without a hardware source is left as it is, without an error: its kernel has its own way (vmgenid), or there is none.
-func Reseed() error {
-	seed, err := readHardwareSeed()
-	if err != nil || seed == nil {
-		return err
+// Reseed mixes the given bytes into the kernel's random number generator and makes it use them at once. Without any it
+// takes those of the hardware source; without one of those either it leaves the generator as it is, without an error:
+// its kernel has its own way (vmgenid), or there is none.
+func Reseed(seed []byte) error {
+	if len(seed) == 0 {
+		hardware, err := readHardwareSeed()
+		if err != nil || hardware == nil {
+			return err
+		}
+		seed = hardware
 	}
 	random, err := os.OpenFile("/dev/urandom", os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer random.Close()
-	request := make([]byte, entropyHeadBytes, entropyHeadBytes+seedBytes)
+	request := make([]byte, entropyHeadBytes, entropyHeadBytes+len(seed))
 	binary.LittleEndian.PutUint32(request[0:], uint32(len(seed)*8))
 	binary.LittleEndian.PutUint32(request[4:], uint32(len(seed)))
 	request = append(request, seed...)

@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -51,24 +52,16 @@ func (h Handlers) serve(stream net.Conn) {
 
 // readConnectLine reads "CONNECT <port>\n" and nothing beyond it.
 func readConnectLine(stream io.Reader) (uint32, error) {
-	line := make([]byte, 0, connectLineBytes)
-	for {
-		var next [1]byte
-		if _, err := io.ReadFull(stream, next[:]); err != nil {
-			return 0, fmt.Errorf("no whole CONNECT line came")
-		}
-		if next[0] == '\n' {
-			break
-		}
-		if len(line) == cap(line) {
-			return 0, fmt.Errorf("the CONNECT line is longer than %d bytes", connectLineBytes)
-		}
-		line = append(line, next[0])
-	}
-	if !strings.HasPrefix(string(line), connectWord) {
+	line, err := readLine(stream, connectLineBytes)
+	switch {
+	case errors.Is(err, errLineTooLong):
+		return 0, fmt.Errorf("the CONNECT line is longer than %d bytes", connectLineBytes)
+	case err != nil:
+		return 0, fmt.Errorf("no whole CONNECT line came")
+	case !strings.HasPrefix(line, connectWord):
 		return 0, fmt.Errorf("the stream does not begin with CONNECT")
 	}
-	port, err := strconv.ParseUint(strings.TrimPrefix(string(line), connectWord), 10, 32)
+	port, err := strconv.ParseUint(strings.TrimPrefix(line, connectWord), 10, 32)
 	if err != nil {
 		return 0, fmt.Errorf("the port of the CONNECT line is no 32-bit number")
 	}

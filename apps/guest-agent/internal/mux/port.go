@@ -29,6 +29,7 @@ type Port struct {
 	file     *os.File
 	presence int
 	inbound  inbound
+	current  currentSession
 }
 
 // OpenPort finds and opens the port, which tells the host that the agent is up. The error is ErrNoPort when there is

@@ -50,7 +50,9 @@ func serveSession(port *Port, handlers Handlers) error {
 	if err != nil {
 		return err
 	}
+	port.current.set(session)
 	acceptStreams(session, handlers)
+	port.current.set(nil)
 	session.Close()
 	conn.drain()
 	return nil

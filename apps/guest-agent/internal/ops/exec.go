@@ -57,7 +57,7 @@ func (s *Server) exec(ctx context.Context, call *call) error {
 		return err
 	}
 	call.dataDue = request.Stdin
-	command, err := request.prepare()
+	command, err := request.prepare(s.ways.Environment())
 	if err != nil {
 		return err
 	}

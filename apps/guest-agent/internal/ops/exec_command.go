@@ -37,8 +37,9 @@ type command struct {
 	detach  bool
 }
 
-// prepare checks a request and resolves its user, directory and program. Nothing has been run when it fails.
-func (r *execRequest) prepare() (*command, error) {
+// prepare checks a request and resolves its user, directory and program. defaults are variables that the request may
+// replace. Nothing has been run when it fails.
+func (r *execRequest) prepare(defaults map[string]string) (*command, error) {
 	argv, err := r.arguments()
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (r *execRequest) prepare() (*command, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := r.environment(account)
+	env, err := r.environment(account, defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +94,9 @@ func (r *execRequest) arguments() ([]string, error) {
 	return argv, nil
 }
 
-// environment is the agent's defaults under the request's own entries. Messages name an entry, never its value, which
+// environment is the agent's defaults, and those given, under the request's own entries. Messages name an entry, never its value, which
 // may be a credential.
-func (r *execRequest) environment(account *account) (map[string]string, error) {
+func (r *execRequest) environment(account *account, defaults map[string]string) (map[string]string, error) {
 	env := map[string]string{
 		"PATH":      defaultPath,
 		"HOME":      account.home,
@@ -104,6 +105,9 @@ func (r *execRequest) environment(account *account) (map[string]string, error) {
 		"PAGER":     "cat",
 		"GIT_PAGER": "cat",
 		"TERM":      "dumb",
+	}
+	for name, value := range defaults {
+		env[name] = value
 	}
 	for name, value := range r.Env {
 		switch {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"inquest.dev/guest-agent/internal/egress"
 	"inquest.dev/guest-agent/internal/frames"
 	"inquest.dev/guest-agent/internal/lifecycle"
 	"inquest.dev/guest-agent/internal/process"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	testServer = NewServer("1.2.3", reaper, lifecycle.StartMonitor())
+	testServer = NewServer("1.2.3", reaper, lifecycle.StartMonitor(), egress.NewWays(nil))
 	os.Exit(m.Run())
 }
 

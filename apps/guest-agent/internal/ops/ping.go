@@ -46,8 +46,7 @@ func (s *Server) ping(request pingRequest) (any, error) {
 		UptimeMs:     uptimeMs(),
 		Kernel:       unix.ByteSliceToString(system.Release[:]),
 		Hostname:     unix.ByteSliceToString(system.Nodename[:]),
-		// Version 1 has no op that gives the guest a way out, so there is no guest end of one.
-		Egress: false,
+		Egress:       s.ways.ProxyUp(),
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"inquest.dev/guest-agent/internal/egress"
 	"inquest.dev/guest-agent/internal/frames"
 	"inquest.dev/guest-agent/internal/lifecycle"
 	"inquest.dev/guest-agent/internal/process"
@@ -37,6 +38,7 @@ type Server struct {
 	version string
 	reaper  *process.Reaper
 	monitor *lifecycle.Monitor
+	ways    *egress.Ways
 	execs   *execTable
 	ops     map[string]operation
 }
@@ -55,8 +57,8 @@ type call struct {
 type operation func(ctx context.Context, call *call) error
 
 // NewServer returns a Server for an agent of that version.
-func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monitor) *Server {
-	server := &Server{version: version, reaper: reaper, monitor: monitor, execs: newExecTable()}
+func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monitor, ways *egress.Ways) *Server {
+	server := &Server{version: version, reaper: reaper, monitor: monitor, ways: ways, execs: newExecTable()}
 	server.ops = map[string]operation{
 		"ping":     unary(server.ping),
 		"exec":     server.exec,
@@ -72,6 +74,8 @@ func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monito
 		"watch":    server.watch,
 		"shutdown": unary(server.shutdown),
 		"quiesce":  unary(quiesce),
+		"rebirth":  unary(server.rebirth),
+		"offer":    unary(server.offer),
 	}
 	return server
 }

@@ -41,6 +41,19 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 	client.refused(frames.CodeOrderInvalid)
 }
 
+func TestARebirthWithAWrongPropertyIsRefusedAsAWhole(t *testing.T) {
+	for property, wrong := range map[string]any{
+		"nonce": strings.Repeat("x", maxNonceBytes+1), "setToMs": -1, "hostname": "-h", "machineId": "../x", "entropy": "00",
+	} {
+		rebirth := message{
+			"op": "rebirth", "nonce": "n-1", "setToMs": 1767225600123, "hostname": "clone",
+			"machineId": strings.Repeat("a", 32), "entropy": strings.Repeat("0", 64),
+		}
+		rebirth[property] = wrong
+		request(t, rebirth).refused(codeRequestInvalid)
+	}
+}
+
 func TestABrokenFrameEndsItsStreamAndNoOther(t *testing.T) {
 	other := request(t, message{"op": "exec", "argv": []string{"cat"}, "stdin": true})
 	other.answer("started")

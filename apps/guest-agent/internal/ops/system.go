@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"log"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,20 +19,25 @@ type shutdownRequest struct {
 	Mode string `json:"mode"`
 }
 
-// setClock sets the wall clock. The host does so after it has restored a machine from a template, so the random number
-// generator, which every clone of the template has in the same state, gets fresh entropy in the same breath.
+// setClock sets the wall clock. The host does so when the machine was paused for long, so the random number generator
+// gets fresh entropy in the same breath.
 func setClock(request clockRequest) (any, error) {
 	if request.SetToMs == nil || *request.SetToMs < 0 {
 		return nil, failf(codeRequestInvalid, "setToMs must be a time in milliseconds since 1970")
 	}
-	now := unix.NsecToTimeval(*request.SetToMs * int64(time.Millisecond))
-	if err := unix.Settimeofday(&now); err != nil {
+	if err := setWallClock(*request.SetToMs); err != nil {
 		return nil, failf(codeOpFailed, "set the clock: %v", err)
 	}
-	if err := lifecycle.Reseed(); err != nil {
+	if err := lifecycle.Reseed(nil); err != nil {
 		return nil, failf(codeOpFailed, "the clock is set, but the random numbers are not reseeded: %v", err)
 	}
 	return okMessage, nil
+}
+
+// setWallClock sets the wall clock to a time in milliseconds since 1970.
+func setWallClock(toMs int64) error {
+	now := unix.NsecToTimeval(toMs * int64(time.Millisecond))
+	return unix.Settimeofday(&now)
 }
 
 // shutdown asks init to stop the system.
@@ -46,8 +52,12 @@ func (s *Server) shutdown(request shutdownRequest) (any, error) {
 	return okMessage, nil
 }
 
-// quiesce writes everything that is not on the disk yet.
+// quiesce writes everything that is not on the disk yet, and prepares the system for the rebirth of its clones.
 func quiesce(noProperties) (any, error) {
+	if err := lifecycle.KeepMachineIDInMemory(); err != nil {
+		// A rebirth is then slower, and as good.
+		log.Printf("quiesce: %v", err)
+	}
 	unix.Sync()
 	return okMessage, nil
 }

@@ -1,19 +1,15 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Inject, Injectable } from '@nestjs/common';
 import { Matches } from 'class-validator';
-import { parseDto } from '@inquest/config';
-import { imageError } from '@inquest/contracts-image';
 import { IsNested, IsText } from '@inquest/contracts-shared';
-import { isDomainError, type DtoClass } from '@inquest/kernel';
 import { ImageStore, type Staging } from '@inquest/image-store';
-import { openCommand } from '@inquest/process';
 import { ImageServiceConfig } from '../image-service.config';
-import type { OperationProgress } from '../operations/operations.service';
+import { diskOfTar } from '../import/root-import';
+import { withWorkDirectory } from '../import/work-directory';
 import type { Recipe } from '../recipes/recipe';
 import { ToolPaths } from '../recipes/tool-paths';
-import { VersionLog } from './version-log';
+import { BuildTools, buildFailed, type BuildJob } from './build-tools';
 
 /** The kernel in what `build-initramfs.mjs --json` prints. */
 class BuiltKernel {
@@ -28,90 +24,78 @@ class BootFilesOutput {
 }
 
 /** What a recipe's build script prints. */
-class DiskOutput {
+class ScriptOutput {
   @Matches(/^[0-9a-f]{64}$/) readonly sha256!: string;
 }
 
-/** What goes into a version's lineage. */
+/** What goes into a version's row. */
 export interface BuiltParts {
+  /** Apparent size of the disk, as decimal text. */
+  readonly sizeBytes: string;
   readonly kernelVersion: string;
   readonly agentVersion: string;
 }
 
-/** Makes the files of a version: the recipe's disk, the distribution's kernel, the initramfs with the guest agent. */
+/** Makes the files of a version: a disk, the distribution's kernel, the initramfs with the guest agent. */
 @Injectable()
 export class ImageBuilder {
   constructor(
     private readonly config: ImageServiceConfig,
     private readonly tools: ToolPaths,
+    private readonly programs: BuildTools,
     @Inject(ImageStore) private readonly store: ImageStore,
-    private readonly log: VersionLog,
   ) {}
 
+  /** Makes and places a version of a recipe, not yet sealed. Throws what `make` throws. */
+  build(recipe: Recipe, job: BuildJob): Promise<BuiltParts> {
+    const script = path.join(this.tools.recipe(recipe.name), recipe.build);
+    return this.make(job, async (disk) => {
+      if (recipe.kind === 'script') await this.programs.run(job, ScriptOutput, script, ['--out', disk]);
+      else await this.buildRoot(recipe, job, script, disk);
+    });
+  }
+
   /**
-   * Builds and places a version, not yet sealed. Throws `IMAGE_BUILD_FAILED` naming the step and the end of what it
-   * printed; nothing is placed then, and the log stays.
+   * Makes and places a version whose disk `writeDisk` writes, not yet sealed. Throws `IMAGE_BUILD_FAILED` naming the step
+   * and the end of what it printed, and what `writeDisk` throws; nothing is placed then, and the log stays.
    */
-  async build(recipe: Recipe, version: number, progress: OperationProgress): Promise<BuiltParts> {
+  async make(job: BuildJob, writeDisk: (disk: string) => Promise<void>): Promise<BuiltParts> {
     const staging = await this.store.stage();
     try {
-      const parts = await this.buildInto(staging, { recipe, version, progress });
-      await this.store.place(staging, { name: recipe.name, version });
-      return parts;
+      const { name, version, progress } = job;
+      await progress.step(`disk of ${name}`, 5);
+      const disk = staging.pathOf('disk.raw');
+      await writeDisk(disk);
+      const { size } = await stat(disk).catch((e: unknown) => {
+        throw buildFailed(job, 'the disk', 'none was written', e);
+      });
+      const parts = await this.addBootFiles(staging, job);
+      await this.store.place(staging, { name, version });
+      return { sizeBytes: String(size), ...parts };
     } finally {
       await staging.discard();
     }
   }
 
-  private async buildInto(staging: Staging, job: BuildJob): Promise<BuiltParts> {
-    const { recipe, progress } = job;
+  private buildRoot(recipe: Recipe, job: BuildJob, script: string, disk: string): Promise<void> {
+    const { signal } = job.progress;
+    return withWorkDirectory(this.tools.workRoot, async (workDirectory) => {
+      const archive = path.join(workDirectory, 'root.tar');
+      await this.programs.run(job, ScriptOutput, script, ['--out', archive]);
+      await job.progress.step(`file system of ${recipe.name}`, 50);
+      const { imageMaxBytes: maxBytes } = this.config;
+      await diskOfTar(archive, disk, { workDirectory, diskBytes: recipe.sizeBytes, maxBytes, signal });
+    });
+  }
+
+  private async addBootFiles(staging: Staging, job: BuildJob): Promise<Omit<BuiltParts, 'sizeBytes'>> {
+    await job.progress.step('kernel, guest agent and initramfs', 70);
     await mkdir(this.tools.kernelCache, { recursive: true });
-    await progress.step('kernel, guest agent and initramfs', 5);
-    const { kernel, agentVersion } = await this.runTool(
-      job,
-      BootFilesOutput,
-      this.tools.bootTool('build-initramfs.mjs'),
-      ['--cache', this.tools.kernelCache, '--out', staging.pathOf('initramfs.cpio')],
-    );
-    await progress.step(`disk of ${recipe.name}`, 60);
-    const script = path.join(this.tools.recipe(recipe.name), recipe.build);
-    await this.runTool(job, DiskOutput, script, ['--out', staging.pathOf('disk.raw')]);
-    await progress.step('copy of the kernel', 90);
+    const script = this.tools.bootTool('build-initramfs.mjs');
+    const args = ['--cache', this.tools.kernelCache, '--out', staging.pathOf('initramfs.cpio')];
+    const { kernel, agentVersion } = await this.programs.run(job, BootFilesOutput, script, args);
+    await job.progress.step('copy of the kernel', 90);
     await staging.addCopy(kernel.vmlinux, 'vmlinux');
     return { kernelVersion: kernel.release, agentVersion };
   }
-
-  /** One build program to its end; what it says goes into the version's log as it comes. */
-  private async runTool<T extends object>(
-    job: BuildJob,
-    Output: DtoClass<T>,
-    script: string,
-    args: readonly string[],
-  ): Promise<T> {
-    const { recipe, version, progress } = job;
-    const tool = path.basename(script);
-    await this.log.append(recipe.name, version, `== ${tool}\n`);
-    try {
-      const command = await openCommand(process.execPath, [script, ...args, '--json'], {
-        timeoutMs: this.config.buildTimeoutMs,
-        signal: progress.signal,
-        onStderr: (chunk) => this.log.write(recipe.name, version, chunk),
-      });
-      command.stdin.end();
-      const [output] = await Promise.all([text(command.stdout), command.finished]);
-      return parseDto(Output, JSON.parse(output), { unknown: 'strip' });
-    } catch (e) {
-      if (progress.signal.aborted) throw e;
-      const why = isDomainError(e) || e instanceof SyntaxError ? e.message : 'an unexpected failure';
-      const details = { image: recipe.name, version, tool };
-      throw imageError('IMAGE_BUILD_FAILED', `image ${recipe.name}:${version}: ${tool}: ${why}`, details, e);
-    }
-  }
-}
-
-/** One version on its way. */
-interface BuildJob {
-  readonly recipe: Recipe;
-  readonly version: number;
-  readonly progress: OperationProgress;
 }

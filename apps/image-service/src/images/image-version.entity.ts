@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ImageState, SealedFileView, SmokeCheckView } from '@inquest/contracts-image';
+import type { ImageOrigin, ImageState, PackageView, SealedFileView, SmokeCheckView } from '@inquest/contracts-image';
+import type { RecipeCheck } from '../recipes/recipe';
 
 @Entity({ name: 'image_version' })
 export class ImageVersionEntity {
@@ -15,12 +16,32 @@ export class ImageVersionEntity {
   digest!: string | null;
   @Column({ name: 'size_bytes', type: 'bigint', nullable: true })
   sizeBytes!: string | null;
+  @Column({ type: 'text' })
+  description!: string;
+  @Column({ type: 'varchar', length: 16 })
+  origin!: ImageOrigin;
   @Column({ name: 'recipe_digest', type: 'varchar', length: 128 })
   recipeDigest!: string;
+  @Column({ name: 'source_digest', type: 'varchar', length: 80, nullable: true })
+  sourceDigest!: string | null;
+  @Column({ name: 'unfreeze_reason', type: 'text', nullable: true })
+  unfreezeReason!: string | null;
   @Column({ name: 'kernel_version', type: 'varchar', length: 128 })
   kernelVersion!: string;
   @Column({ name: 'agent_version', type: 'varchar', length: 64 })
   agentVersion!: string;
+  /** Of the recipe as it was at the build, or of the import, like those that follow. */
+  @Column({ name: 'kernel_arguments', type: 'jsonb' })
+  kernelArguments!: string[];
+  @Column({ name: 'default_memory_mib', type: 'int' })
+  defaultMemoryMib!: number;
+  @Column({ name: 'has_screen', type: 'boolean' })
+  hasScreen!: boolean;
+  /** What the smoke gate runs. */
+  @Column({ name: 'smoke_checks', type: 'jsonb' })
+  smokeChecks!: RecipeCheck[];
+  @Column({ name: 'required_cli', type: 'text', nullable: true })
+  requiredCli!: string | null;
   @Column({ name: 'parent_version', type: 'int', nullable: true })
   parentVersion!: number | null;
   @Column({ type: 'jsonb' })
@@ -28,6 +49,12 @@ export class ImageVersionEntity {
   /** The record of each file, as sealed; empty before freeze. */
   @Column({ name: 'sealed_files', type: 'jsonb' })
   sealedFiles!: SealedFileView[];
+  /** Found when it was frozen. */
+  @Column({ type: 'jsonb' })
+  packages!: PackageView[];
+  /** Its files are gone. */
+  @Column({ name: 'is_removed', type: 'boolean' })
+  isRemoved!: boolean;
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
   @Column({ name: 'frozen_at', type: 'timestamptz', precision: 3, nullable: true })

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type Repository } from 'typeorm';
+import { DataSource, LessThan, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { imageError, imageEvents, type ImageState, type ImageVersionView } from '@inquest/contracts-image';
 import type { OperationId } from '@inquest/kernel';
 import { Outbox } from '@inquest/persistence';
 import { ImageVersionEntity } from './image-version.entity';
+
+/** SQLSTATE unique_violation. */
+const UNIQUE_VIOLATION = '23505';
 
 /** Rows of image versions. A change and its event are one transaction. */
 @Injectable()
@@ -36,10 +39,28 @@ export class ImageVersionsRepository {
     return row;
   }
 
-  async insert(row: ImageVersionEntity): Promise<void> {
-    await this.rows.insert(row);
+  /** The frozen version that was not verified for the longest time, if that was before `since`; else null. */
+  longestUnverified(since: Date): Promise<ImageVersionEntity | null> {
+    return this.rows.findOne({ where: { state: 'frozen', verifiedAt: LessThan(since) }, order: { verifiedAt: 'ASC' } });
   }
 
+  /** A number that no version of the image has had. */
+  async nextNumber(name: string): Promise<number> {
+    return ((await this.of(name))[0]?.version ?? 0) + 1;
+  }
+
+  /** Throws `IMAGE_BUSY` when the number was taken meanwhile. */
+  async insert(row: ImageVersionEntity): Promise<void> {
+    await this.rows.insert(row).catch((e: unknown) => {
+      if ((e as { code?: unknown }).code !== UNIQUE_VIOLATION) throw e;
+      throw imageError('IMAGE_BUSY', `another operation has just made ${row.name}:${row.version}; ask again`, {
+        image: row.name,
+        operation: null,
+      });
+    });
+  }
+
+  /** Changes a version; watchers are told. */
   async change(
     { name, version }: Pick<ImageVersionEntity, 'name' | 'version'>,
     operationId: OperationId,
@@ -67,11 +88,14 @@ export const imageVersionView = (row: ImageVersionEntity): ImageVersionView => (
   message: row.message,
   digest: row.digest,
   sizeBytes: row.sizeBytes === null ? null : Number(row.sizeBytes),
+  origin: row.origin,
   recipeDigest: row.recipeDigest,
+  sourceDigest: row.sourceDigest,
   kernelVersion: row.kernelVersion,
   agentVersion: row.agentVersion,
   parentVersion: row.parentVersion,
   checks: row.checks,
+  isRemoved: row.isRemoved,
   createdAtMs: row.createdAt.getTime(),
   frozenAtMs: row.frozenAt?.getTime() ?? null,
   verifiedAtMs: row.verifiedAt?.getTime() ?? null,

@@ -15,6 +15,7 @@ import {
 import { IsId, IsText, IsWhole, Nullable, OperationView } from '@inquest/contracts-shared';
 import { RpcHandler } from '@inquest/messaging';
 import { OperationsService } from '../operations/operations.service';
+import { ImageLifecycle } from './image-lifecycle';
 import { ImagesService } from './images.service';
 
 /** Images over NATS: the contract of image-service. */
@@ -22,6 +23,7 @@ import { ImagesService } from './images.service';
 export class ImagesRpcController {
   constructor(
     private readonly images: ImagesService,
+    private readonly lifecycle: ImageLifecycle,
     private readonly operations: OperationsService,
   ) {}
 
@@ -37,17 +39,17 @@ export class ImagesRpcController {
 
   @RpcHandler(imageOps.build)
   build(@Payload() { name }: ImageRequest): Promise<OperationView> {
-    return this.images.build(name);
+    return this.lifecycle.build(name);
   }
 
   @RpcHandler(imageOps.freeze)
   freeze(@Payload() { name, version }: ImageVersionRequest): Promise<OperationView> {
-    return this.images.freeze(name, version);
+    return this.lifecycle.freeze(name, version);
   }
 
   @RpcHandler(imageOps.verify)
   verify(@Payload() { name, version }: ImageVersionRequest): Promise<OperationView> {
-    return this.images.verify(name, version);
+    return this.lifecycle.verify(name, version);
   }
 
   @RpcHandler(imageOps.operation)
@@ -94,6 +96,7 @@ export class LogQuery {
 export class ImagesController {
   constructor(
     private readonly images: ImagesService,
+    private readonly lifecycle: ImageLifecycle,
     private readonly operations: OperationsService,
   ) {}
 
@@ -115,19 +118,19 @@ export class ImagesController {
   @Post('images/:name/build')
   @HttpCode(202)
   build(@Param() { name }: ImageRequest): Promise<OperationView> {
-    return this.images.build(name);
+    return this.lifecycle.build(name);
   }
 
   @Post('images/:name/freeze')
   @HttpCode(202)
   freeze(@Param() { name }: ImageRequest, @Body() { version }: VersionBody): Promise<OperationView> {
-    return this.images.freeze(name, version);
+    return this.lifecycle.freeze(name, version);
   }
 
   @Post('images/:name/verify')
   @HttpCode(202)
   verify(@Param() { name }: ImageRequest, @Body() { version }: VersionBody): Promise<OperationView> {
-    return this.images.verify(name, version);
+    return this.lifecycle.verify(name, version);
   }
 
   @Get('operations/:operationId')

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   imageError,
@@ -6,27 +7,28 @@ import {
   type ImageState,
   type ImageView,
   type ResolvedImage,
+  type ResolvePurpose,
   type ResolveImageRequest,
-  type SmokeCheckView,
 } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
-import { isDomainError, toDomainError } from '@inquest/kernel';
-import { ImageStore, recordedFiles, type VersionRecord } from '@inquest/image-store';
-import { OperationsService, type OperationProgress } from '../operations/operations.service';
-import type { Recipe } from '../recipes/recipe';
+import { assertNever } from '@inquest/kernel';
+import { ImageStore } from '@inquest/image-store';
+import { OperationsService } from '../operations/operations.service';
 import { RecipesService } from '../recipes/recipes.service';
-import { SmokeGate } from '../smoke/smoke-gate';
-import { ImageBuilder } from './image-builder';
+import { ToolPaths } from '../recipes/tool-paths';
+import { SmokeMachines } from '../smoke/smoke-machines';
+import { imageChanged, imageUnknown } from './image-refusals';
 import type { ImageVersionEntity } from './image-version.entity';
 import { ImageVersionsRepository, imageVersionView } from './image-versions.repository';
 import { VersionLog } from './version-log';
+import { WorkingCopies } from './working-copies';
 
-/** States a version can be frozen from: built, or proven and then interrupted. */
-const FREEZABLE: readonly ImageState[] = ['built', 'smoke_ok'];
-/** The file whose digest names a version. */
-const DISK_FILE = /^disk\./;
+/** Versions that one image shows, newest first; in a listing of all images fewer, and without their checks. */
+const SHOWN_VERSIONS = 200;
+const LISTED_VERSIONS = 20;
+/** States in which the files of a version are complete, so that the smoke gate can boot them. */
+const BOOTABLE: readonly ImageState[] = ['built', 'smoke_ok', 'frozen', 'unfrozen'];
 
-/** The life of image versions: built, proven by the smoke gate, frozen, verified. */
+/** Images as their callers see them, and what a machine may start from. */
 @Injectable()
 export class ImagesService implements OnApplicationBootstrap {
   private readonly log = new Logger(ImagesService.name);
@@ -35,235 +37,135 @@ export class ImagesService implements OnApplicationBootstrap {
     private readonly versions: ImageVersionsRepository,
     private readonly recipes: RecipesService,
     private readonly operations: OperationsService,
-    private readonly builder: ImageBuilder,
-    private readonly smoke: SmokeGate,
+    private readonly smokeMachines: SmokeMachines,
     @Inject(ImageStore) private readonly store: ImageStore,
     private readonly logs: VersionLog,
+    private readonly copies: WorkingCopies,
+    private readonly tools: ToolPaths,
   ) {}
 
+  /** Tidies up after an earlier life that was killed: rows, staged files, and machines as soon as a node answers. */
   async onApplicationBootstrap(): Promise<void> {
-    await this.operations.failInterrupted();
+    const interrupted = await this.operations.failInterrupted();
     await this.versions.failInterrupted();
     const leftovers = await this.store.removeStagingLeftovers();
     if (leftovers > 0) this.log.warn(`removed ${leftovers} half-made version(s) of an earlier life`);
+    await rm(this.tools.workRoot, { recursive: true, force: true });
+    void this.smokeMachines.removeLeftovers(interrupted);
   }
 
   /** Images that have versions or a recipe. */
   async list(): Promise<ImageList> {
     const rows = await this.versions.all();
     const names = [...new Set([...(await this.recipes.names()), ...rows.map(({ name }) => name)])].sort();
-    const items = names.map((name) =>
+    const views = names.map((name) =>
       this.view(
         name,
         rows.filter((row) => row.name === name),
       ),
     );
-    return { items: await Promise.all(items) };
+    return { items: (await Promise.all(views)).map(listedView) };
   }
 
   /** Throws `IMAGE_UNKNOWN`. */
   async show(name: string): Promise<ImageView> {
     const rows = await this.versions.of(name);
-    if (rows.length === 0 && !(await this.recipes.names()).includes(name)) throw unknown(name);
+    if (rows.length === 0 && !(await this.recipes.names()).includes(name)) throw imageUnknown(name);
     return this.view(name, rows);
   }
 
-  readLog(name: string, version: number, fromOffset: number): Promise<ImageLogView> {
+  /** Part of the build and smoke log of a version. Throws `IMAGE_UNKNOWN`. */
+  async readLog(name: string, version: number, fromOffset: number): Promise<ImageLogView> {
+    await this.versions.get(name, version);
     return this.logs.read(name, version, fromOffset);
   }
 
-  /** Builds the next version of a recipe. Throws `IMAGE_RECIPE_UNKNOWN`, `IMAGE_BUSY`; the rest is in the operation. */
-  async build(name: string): Promise<OperationView> {
-    const recipe = await this.recipes.get(name);
-    const newest = (await this.versions.of(name))[0]?.version ?? 0;
-    const version = newest + 1;
-    return this.operations.begin('image.build', name, version, (progress) => this.buildNow(recipe, version, progress));
-  }
-
-  /** Proves and freezes a built version. Throws `IMAGE_UNKNOWN`, `IMAGE_STATE_WRONG`, `IMAGE_BUSY`. */
-  async freeze(name: string, version: number | null): Promise<OperationView> {
-    const row = await this.choose(name, version, FREEZABLE, 'frozen');
-    const recipe = await this.recipes.get(name);
-    return this.operations.begin('image.freeze', name, row.version, (progress) =>
-      this.freezeNow(recipe, row, progress),
-    );
-  }
-
-  /** Re-hashes every file of a frozen version. A mismatch fails the operation, naming both digests. */
-  async verify(name: string, version: number | null): Promise<OperationView> {
-    const row = await this.choose(name, version, ['frozen'], 'verified');
-    return this.operations.begin('image.verify', name, row.version, async (progress) => {
-      await progress.step('read every file again', 5);
-      await this.store.verifyFully(await this.store.readRecord(row), progress.signal);
-      await this.versions.change(row, progress.operationId, { verifiedAt: new Date() });
-    });
-  }
-
-  /** What a machine may start from. Throws `IMAGE_UNKNOWN`, `IMAGE_NOT_FROZEN`, `IMAGE_UNFROZEN`. */
+  /**
+   * What a machine may start from. Throws `IMAGE_UNKNOWN`, `IMAGE_NOT_FROZEN`, `IMAGE_UNFROZEN`, `IMAGE_CHANGED` when a
+   * verify found that it is not what was frozen, `IMAGE_STATE_WRONG` for a smoke boot of a version whose files are not
+   * complete, and what `WorkingCopies.open` throws for maintenance.
+   */
   async resolve({ name, version, purpose }: ResolveImageRequest): Promise<ResolvedImage> {
-    const recipe = await this.recipes.get(name).catch(() => null);
-    const row = purpose === 'smoke' ? await this.versions.get(name, version ?? 0) : await this.startable(name, version);
+    const row = await this.chooseFor(purpose, name, version);
     return {
       name,
       version: row.version,
-      files: purpose === 'smoke' ? [] : row.sealedFiles,
-      kernelArguments: recipe?.kernelArguments ?? [],
-      defaultMemoryMib: recipe?.memoryMib ?? 256,
-      hasScreen: recipe?.hasScreen ?? false,
+      // Only what is frozen has a record to be compared with.
+      files: purpose === 'session' ? row.sealedFiles : [],
+      kernelArguments: row.kernelArguments,
+      defaultMemoryMib: row.defaultMemoryMib,
+      hasScreen: row.hasScreen,
     };
   }
 
-  private async startable(name: string, version: number | null): Promise<ImageVersionEntity> {
-    const rows = await this.versions.of(name);
-    if (version !== null) return this.pinned(rows, name, version);
-    if (rows.some(({ state }) => state === 'unfrozen')) {
-      throw imageError('IMAGE_UNFROZEN', `image ${name} is unfrozen; freeze it in the maintenance app`, {
-        image: name,
-      });
+  private chooseFor(purpose: ResolvePurpose, name: string, version: number | null): Promise<ImageVersionEntity> {
+    switch (purpose) {
+      case 'session':
+        return this.startable(name, version);
+      case 'smoke':
+        return this.bootable(name, version);
+      case 'maintenance':
+        return this.copies.open(name, version);
+      default:
+        return assertNever(purpose);
     }
-    const frozen = rows.find(({ state }) => state === 'frozen');
-    if (frozen) return frozen;
-    if (rows.length > 0) {
-      throw imageError('IMAGE_NOT_FROZEN', `image ${name} has no frozen version (newest: ${rows[0]?.state})`, {
-        image: name,
-      });
-    }
-    throw unknown(name);
   }
 
-  private pinned(rows: readonly ImageVersionEntity[], name: string, version: number): ImageVersionEntity {
-    const row = rows.find((candidate) => candidate.version === version);
-    if (!row) throw imageError('IMAGE_UNKNOWN', `image ${name} has no version ${version}`, { image: name, version });
-    if (row.state === 'frozen') return row;
-    throw imageError('IMAGE_NOT_FROZEN', `image ${name}:${version} is ${row.state}, not frozen`, {
+  private async bootable(name: string, version: number | null): Promise<ImageVersionEntity> {
+    if (version === null) throw imageError('IMAGE_UNKNOWN', 'a smoke boot names its version', { image: name });
+    const row = await this.versions.get(name, version);
+    if (BOOTABLE.includes(row.state)) return row;
+    throw imageError('IMAGE_STATE_WRONG', `${name}:${version} is ${row.state}, so it cannot be booted`, {
       image: name,
       version,
     });
   }
 
-  private async choose(
-    name: string,
-    version: number | null,
-    states: readonly ImageState[],
-    wanted: string,
-  ): Promise<ImageVersionEntity> {
+  private async startable(name: string, version: number | null): Promise<ImageVersionEntity> {
     const rows = await this.versions.of(name);
-    const row =
-      version === null ? rows.find(({ state }) => states.includes(state)) : await this.versions.get(name, version);
-    if (row && states.includes(row.state)) return row;
-    if (rows.length === 0) throw unknown(name);
-    const found = row ? `${name}:${row.version} is ${row.state}` : `no version of ${name} is ${states.join(' or ')}`;
-    throw imageError('IMAGE_STATE_WRONG', `${found}, so it cannot be ${wanted}`, { image: name });
-  }
-
-  private async buildNow(recipe: Recipe, version: number, progress: OperationProgress): Promise<void> {
-    const { name } = recipe;
-    const recipeDigest = await this.recipes.digest(name);
-    await this.versions.insert(newVersion(name, version, recipeDigest));
-    try {
-      const parts = await this.builder.build(recipe, version, progress);
-      const sizeBytes = String(recipe.sizeBytes);
-      await this.versions.change({ name, version }, progress.operationId, {
-        state: 'built',
-        message: 'built',
-        sizeBytes,
-        ...parts,
+    if (version !== null) return pinned(rows, name, version);
+    if (rows.some(({ state }) => state === 'unfrozen')) {
+      throw imageError('IMAGE_UNFROZEN', `image ${name} is unfrozen; freeze it in the maintenance app`, {
+        image: name,
       });
-    } catch (e) {
-      await this.fail({ name, version }, progress, e);
-      throw e;
     }
-  }
-
-  private async freezeNow(recipe: Recipe, row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
-    try {
-      if (row.state === 'built') await this.prove(recipe, row, progress);
-      await progress.step('checksum', 90);
-      const sealed = await this.sealOnce(row, progress);
-      const sealedFiles = recordedFiles(sealed).map(([file, record]) => ({ file, ...record }));
-      const disk = sealedFiles.find(({ file }) => DISK_FILE.test(file));
-      await this.versions.change(row, progress.operationId, {
-        state: 'frozen',
-        message: 'frozen',
-        sealedFiles,
-        digest: disk?.digest ?? null,
-        sizeBytes: disk === undefined ? null : String(disk.sizeBytes),
-        frozenAt: new Date(),
-        verifiedAt: new Date(),
+    // Of a version that was found changed, no older one takes the place unasked.
+    const newest = rows.find(({ state, frozenAt }) => state === 'frozen' || (state === 'failed' && frozenAt !== null));
+    if (newest?.state === 'failed') throw imageChanged(newest);
+    if (newest) return newest;
+    if (rows.length > 0) {
+      throw imageError('IMAGE_NOT_FROZEN', `image ${name} has no frozen version (newest: ${rows[0]?.state})`, {
+        image: name,
       });
-    } catch (e) {
-      if (isDomainError(e) && e.code === 'IMAGE_SMOKE_FAILED') await this.fail(row, progress, e);
-      throw e;
     }
-  }
-
-  private async prove(recipe: Recipe, row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
-    const checks: SmokeCheckView[] = [];
-    await this.smoke.run(recipe, row.version, progress, async (check) => {
-      checks.push(check);
-      await this.logs.append(row.name, row.version, `check ${check.outcome}: ${check.name} (${check.detail})\n`);
-      await this.versions.change(row, progress.operationId, { checks });
-    });
-    await this.versions.change(row, progress.operationId, { state: 'smoke_ok', message: 'all smoke checks passed' });
-  }
-
-  /** A kill between the seal and the row leaves a sealed version: its record is then taken as it is. */
-  private async sealOnce(row: ImageVersionEntity, progress: OperationProgress): Promise<VersionRecord> {
-    try {
-      return await this.store.seal(row, progress.signal);
-    } catch (e) {
-      if (!isDomainError(e) || e.code !== 'IMAGE_VERSION_SEALED') throw e;
-      const record = await this.store.readRecord(row);
-      await this.store.verifyFully(record, progress.signal);
-      return record;
-    }
-  }
-
-  private async fail(
-    row: Pick<ImageVersionEntity, 'name' | 'version'>,
-    progress: OperationProgress,
-    e: unknown,
-  ): Promise<void> {
-    const { message } = toDomainError(e);
-    await this.logs.append(row.name, row.version, `failed: ${message}\n`);
-    await this.versions.change(row, progress.operationId, { state: 'failed', message });
+    throw imageUnknown(name);
   }
 
   private async view(name: string, rows: readonly ImageVersionEntity[]): Promise<ImageView> {
+    // An image stays what it is when its recipe is broken or gone; building it says what is wrong.
     const recipe = await this.recipes.get(name).catch(() => null);
     return {
       name,
-      description: recipe?.description ?? '',
+      description: recipe?.description ?? rows[0]?.description ?? '',
       frozenVersion: rows.find(({ state }) => state === 'frozen')?.version ?? null,
       isUnfrozen: rows.some(({ state }) => state === 'unfrozen'),
-      versions: rows.slice(0, 200).map(imageVersionView),
+      versions: rows.slice(0, SHOWN_VERSIONS).map(imageVersionView),
     };
   }
 }
 
-const unknown = (name: string) =>
-  imageError(
-    'IMAGE_UNKNOWN',
-    `no image "${name}" is known; \`vmctl image build ${name}\` builds it if it has a recipe`,
-    {
-      image: name,
-    },
-  );
-
-const newVersion = (name: string, version: number, recipeDigest: string): ImageVersionEntity => ({
-  name,
-  version,
-  state: 'building',
-  message: 'being built',
-  digest: null,
-  sizeBytes: null,
-  recipeDigest,
-  kernelVersion: '',
-  agentVersion: '',
-  parentVersion: version > 1 ? version - 1 : null,
-  checks: [],
-  sealedFiles: [],
-  createdAt: new Date(),
-  frozenAt: null,
-  verifiedAt: null,
+const listedView = (image: ImageView): ImageView => ({
+  ...image,
+  versions: image.versions.slice(0, LISTED_VERSIONS).map((version) => ({ ...version, checks: [] })),
 });
+
+function pinned(rows: readonly ImageVersionEntity[], name: string, version: number): ImageVersionEntity {
+  const row = rows.find((candidate) => candidate.version === version);
+  if (!row) throw imageError('IMAGE_UNKNOWN', `image ${name} has no version ${version}`, { image: name, version });
+  if (row.state === 'frozen') return row;
+  if (row.state === 'failed' && row.frozenAt !== null) throw imageChanged(row);
+  throw imageError('IMAGE_NOT_FROZEN', `image ${name}:${version} is ${row.state}, not frozen`, {
+    image: name,
+    version,
+  });
+}

@@ -1,44 +1,32 @@
-import { appendFile, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import type { ImageLogView } from '@inquest/contracts-image';
-import { KeyedQueue } from '@inquest/kernel';
+import { KeyedQueue, wholeCharacters } from '@inquest/kernel';
 import { ToolPaths } from '../recipes/tool-paths';
 
 /** A build that prints for ever must not fill the disk. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
-/** What one answer carries of a log. */
-const CHUNK_BYTES = 256 * 1024;
+/** What one answer carries: 128 KiB of NUL, which JSON writes in six characters, still fit into a message of 1 MiB. */
+const CHUNK_BYTES = 128 * 1024;
 
 /** The log of each version: its build, its smoke boot. Kept with failed versions. */
 @Injectable()
 export class VersionLog {
   private readonly log = new Logger(VersionLog.name);
   private readonly queue = new KeyedQueue();
-  private readonly written = new Map<string, number>();
 
   constructor(private readonly tools: ToolPaths) {}
 
-  /** Appends text; beyond `MAX_LOG_BYTES` the rest is left out, and the log says so once. */
-  append(name: string, version: number, text: string | Uint8Array): Promise<void> {
+  /**
+   * Appends text; beyond `MAX_LOG_BYTES` the rest is left out, and the log says so once. Never rejects: what a build does
+   * is not wrong because it cannot be told.
+   */
+  async append(name: string, version: number, text: string | Uint8Array): Promise<void> {
     const file = this.tools.log(name, version);
-    return this.queue.run(file, () => this.appendNow(file, text));
-  }
-
-  /** `append` for callers that cannot wait; a failure is logged. */
-  write(name: string, version: number, text: Uint8Array): void {
-    this.append(name, version, text).catch((e: unknown) =>
-      this.log.warn(`the log of ${name}:${version} cannot be written`, e),
-    );
-  }
-
-  private async appendNow(file: string, text: string | Uint8Array): Promise<void> {
-    const before = this.written.get(file) ?? 0;
-    if (before > MAX_LOG_BYTES) return;
-    const after = before + text.length;
-    this.written.set(file, after);
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    await appendFile(file, after > MAX_LOG_BYTES ? `\n[log cut at ${MAX_LOG_BYTES} bytes]\n` : text);
+    await this.queue
+      .run(file, () => appendBounded(file, Buffer.from(text)))
+      .catch((e: unknown) => this.log.warn(`the log of ${name}:${version} cannot be written`, e));
   }
 
   /** A part of the log from a byte offset on; empty, with the same offset, when there is no more yet. */
@@ -50,9 +38,25 @@ export class VersionLog {
     if (file === null) return { text: '', nextOffset: fromOffset };
     try {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, fromOffset);
-      return { text: buffer.toString('utf8', 0, bytesRead), nextOffset: fromOffset + bytesRead };
+      // A character that is cut, also by a writer that is at work, is left to the next part.
+      const part = buffer.subarray(0, wholeCharacters(buffer.subarray(0, bytesRead)));
+      return { text: part.toString('utf8'), nextOffset: fromOffset + part.length };
     } finally {
       await file.close();
     }
+  }
+}
+
+async function appendBounded(logFile: string, text: Uint8Array): Promise<void> {
+  await mkdir(path.dirname(logFile), { recursive: true, mode: 0o700 });
+  const file = await open(logFile, 'a', 0o600);
+  try {
+    const { size } = await file.stat();
+    if (size > MAX_LOG_BYTES) return;
+    const isLast = size + text.length > MAX_LOG_BYTES;
+    await file.appendFile(text.subarray(0, MAX_LOG_BYTES - size));
+    if (isLast) await file.appendFile(`\n[log cut at ${MAX_LOG_BYTES} bytes]\n`);
+  } finally {
+    await file.close();
   }
 }

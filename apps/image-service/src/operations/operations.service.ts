@@ -1,32 +1,58 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
-import { imageError } from '@inquest/contracts-image';
+import { imageError, imageEvents } from '@inquest/contracts-image';
 import type { OperationRequest, OperationView } from '@inquest/contracts-shared';
-import { isDomainError, newId, StateWaiters, toDomainError, type OperationId } from '@inquest/kernel';
+import {
+  isDomainError,
+  kernelError,
+  newId,
+  StateWaiters,
+  toDomainError,
+  withDeadline,
+  type OperationId,
+} from '@inquest/kernel';
+import { Outbox, untilStored } from '@inquest/persistence';
 import { OperationEntity } from './operation.entity';
 
 /** SQLSTATE unique_violation. */
 const UNIQUE_VIOLATION = '23505';
+/** A service must be gone 10 s after SIGTERM; requests are drained in the rest of that. */
+const STOP_TIMEOUT_MS = 4_000;
+/** How long a cancel waits for the work to stop before it answers; most steps notice within moments. */
+const CANCEL_WAIT_MS = 15_000;
+/** `ErrorView.message` takes no more. */
+const MAX_MESSAGE_CHARS = 8_192;
 
 /** What an operation may say about itself while it works. */
 export interface OperationProgress {
-  /** A step began; `percent` of the whole is done. */
+  /** A step began; `percent` of the whole is done. Throws `OPERATION_ABORTED` when the operation is to stop. */
   step(step: string, percent: number): Promise<void>;
   readonly operationId: OperationId;
+  /** Aborts when the operation is cancelled, and when the service stops. */
   readonly signal: AbortSignal;
 }
 
-/** Long work on images: one operation at a time per image, watched by id, cancelled by signal. */
+/** An operation that is at work in this process. */
+interface RunningOperation {
+  readonly cancel: AbortController;
+  /** Never rejects. */
+  readonly done: Promise<void>;
+}
+
+/** Long work on images: one operation at a time per image, watched by id, cancelled on request and when the service stops. */
 @Injectable()
-export class OperationsService implements OnApplicationShutdown {
+export class OperationsService implements BeforeApplicationShutdown {
   private readonly log = new Logger(OperationsService.name);
   private readonly rows: Repository<OperationEntity>;
   private readonly waiters = new StateWaiters();
   private readonly stopping = new AbortController();
-  private readonly running = new Set<Promise<void>>();
+  private readonly running = new Map<OperationId, RunningOperation>();
 
-  constructor(database: DataSource) {
+  constructor(
+    private readonly database: DataSource,
+    private readonly outbox: Outbox,
+  ) {
     this.rows = database.getRepository(OperationEntity);
   }
 
@@ -53,8 +79,10 @@ export class OperationsService implements OnApplicationShutdown {
       endedAt: null,
     };
     await this.insert(row);
-    const task = this.work(row, work).finally(() => this.running.delete(task));
-    this.running.add(task);
+    const id = row.operationId as OperationId;
+    const cancel = new AbortController();
+    const done = this.work(row, work, cancel.signal).finally(() => this.running.delete(id));
+    this.running.set(id, { cancel, done });
     return operationView(row);
   }
 
@@ -73,15 +101,63 @@ export class OperationsService implements OnApplicationShutdown {
     return operationView(row);
   }
 
-  /** Marks what an earlier life of this service was doing as failed. Called before anything new begins. */
-  async failInterrupted(): Promise<void> {
-    const error = imageError('IMAGE_BUILD_FAILED', 'image-service stopped while it was at work').toBody();
-    await this.rows.update({ state: 'running' }, { state: 'failed', error, endedAt: new Date() });
+  /**
+   * Short work that shall not meet other work on the same image: done when this resolves. Throws `IMAGE_BUSY` and what
+   * the work throws.
+   */
+  async exclusively<T>(
+    kind: string,
+    image: string,
+    version: number,
+    work: (progress: OperationProgress) => Promise<T>,
+  ): Promise<T> {
+    let outcome: Promise<T> | null = null;
+    const { operationId } = await this.begin(kind, image, version, async (progress) => {
+      outcome = work(progress);
+      await outcome;
+    });
+    await this.running.get(operationId as OperationId)?.done;
+    // The work began when the operation did, so there is an outcome.
+    return outcome as unknown as Promise<T>;
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /**
+   * Tells an operation to stop and answers when it has, or as it is after `CANCEL_WAIT_MS`. One that has ended already is
+   * answered as it is. Throws `OPERATION_UNKNOWN`.
+   */
+  async cancel(operationId: string): Promise<OperationView> {
+    const operation = operationId as OperationId;
+    await this.get(operation);
+    this.running.get(operation)?.cancel.abort(kernelError('OPERATION_ABORTED', `operation ${operation} was cancelled`));
+    return this.show({ operationId, waitMs: CANCEL_WAIT_MS, knownStep: null });
+  }
+
+  /** Throws `IMAGE_BUSY`, naming the operation, while one is at work on an image. */
+  async requireIdle(image: string): Promise<void> {
+    const other = await this.rows.findOneBy({ image, state: 'running' });
+    if (other !== null) throw busy(other);
+  }
+
+  /**
+   * Marks what an earlier life of this service was doing as failed, and gives the ids of these operations. Called before
+   * anything new begins.
+   */
+  async failInterrupted(): Promise<OperationId[]> {
+    const interrupted = await this.rows.findBy({ state: 'running' });
+    for (const { operationId, kind, image } of interrupted) {
+      const error = imageError('OPERATION_INTERRUPTED', `image-service stopped while ${kind} of ${image} was at work`);
+      await this.rows.update({ operationId }, { state: 'failed', error: error.toBody(), endedAt: new Date() });
+    }
+    return interrupted.map(({ operationId }) => operationId as OperationId);
+  }
+
+  /** Before requests are drained and connections closed: work that is cancelled still tidies up and records its end. */
+  async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort(new Error('image-service is stopping'));
-    await Promise.allSettled([...this.running]);
+    const ends = Promise.all([...this.running.values()].map(({ done }) => done));
+    await withDeadline(ends, STOP_TIMEOUT_MS, 'ending the operations').catch((e: unknown) =>
+      this.log.error('operations are left to the next start of image-service', e),
+    );
   }
 
   private async insert(row: OperationEntity): Promise<void> {
@@ -90,35 +166,55 @@ export class OperationsService implements OnApplicationShutdown {
     } catch (e) {
       if ((e as { code?: string }).code !== UNIQUE_VIOLATION) throw e;
       const other = await this.rows.findOneBy({ image: row.image, state: 'running' });
-      throw imageError('IMAGE_BUSY', `${other?.kind ?? 'another operation'} is at work on image ${row.image}`, {
-        image: row.image,
-        operation: other?.operationId ?? null,
-      });
+      throw other === null
+        ? imageError('IMAGE_BUSY', `another operation is at work on image ${row.image}`)
+        : busy(other);
     }
   }
 
-  private async work(row: OperationEntity, work: (progress: OperationProgress) => Promise<void>): Promise<void> {
+  /** Never rejects. */
+  private async work(
+    row: OperationEntity,
+    work: (progress: OperationProgress) => Promise<void>,
+    cancelled: AbortSignal,
+  ): Promise<void> {
     const id = row.operationId as OperationId;
-    const progress: OperationProgress = {
-      operationId: id,
-      signal: this.stopping.signal,
-      step: (step, percent) => this.change(id, { step, percent }),
+    const signal = AbortSignal.any([this.stopping.signal, cancelled]);
+    const step = async (name: string, percent: number): Promise<void> => {
+      signal.throwIfAborted();
+      await this.change(id, { step: name, percent });
     };
-    try {
-      await work(progress);
-      await this.change(id, { state: 'succeeded', step: 'done', percent: 100, endedAt: new Date() });
-    } catch (e) {
-      if (!isDomainError(e)) this.log.error(`${row.kind} of ${row.image} failed unexpectedly`, e);
-      const state = this.stopping.signal.aborted ? 'cancelled' : 'failed';
-      await this.change(id, { state, error: toDomainError(e).toBody(), endedAt: new Date() }).catch((late: unknown) =>
-        this.log.error(`the end of operation ${id} could not be recorded`, late),
-      );
-    }
+    const end = await work({ operationId: id, signal, step }).then(
+      () => ({ state: 'succeeded', step: 'done', percent: 100 }) as const,
+      (e: unknown) => this.failureOf(row, e, cancelled),
+    );
+    // Until it is recorded the image stays busy, so a database that is away is waited for.
+    await untilStored(() => this.change(id, { ...end, endedAt: new Date() }), {
+      signal: this.stopping.signal,
+      onRetry: (e) => this.log.warn(`the end of operation ${id} is not recorded yet`, e),
+    }).catch((e: unknown) => this.log.error(`the end of operation ${id} could not be recorded`, e));
   }
 
-  private async change(operation: OperationId, change: QueryDeepPartialEntity<OperationEntity>): Promise<void> {
-    await this.rows.update({ operationId: operation }, change);
-    this.waiters.notify(operation);
+  private failureOf(row: OperationEntity, e: unknown, cancelled: AbortSignal): QueryDeepPartialEntity<OperationEntity> {
+    // What an abort interrupted fails in some way of its own; why it was interrupted is what counts.
+    if (cancelled.aborted) return { state: 'cancelled', error: toDomainError(cancelled.reason).toBody() };
+    if (this.stopping.signal.aborted) {
+      const why = `image-service stopped while ${row.kind} of ${row.image} was at work`;
+      return { state: 'cancelled', error: imageError('OPERATION_INTERRUPTED', why).toBody() };
+    }
+    if (!isDomainError(e)) this.log.error(`${row.kind} of ${row.image} failed unexpectedly`, e);
+    const body = toDomainError(e).toBody();
+    return { state: 'failed', error: { ...body, message: body.message.slice(0, MAX_MESSAGE_CHARS) } };
+  }
+
+  private async change(operationId: OperationId, change: QueryDeepPartialEntity<OperationEntity>): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      await manager.update(OperationEntity, { operationId }, change);
+      const row = await manager.findOneByOrFail(OperationEntity, { operationId });
+      const body = { operation: operationView(row), atMs: Date.now() };
+      await this.outbox.add(manager, imageEvents.operationChanged, [operationId], body);
+    });
+    this.waiters.notify(operationId);
   }
 
   private async get(operation: OperationId): Promise<OperationEntity> {
@@ -127,6 +223,9 @@ export class OperationsService implements OnApplicationShutdown {
     return row;
   }
 }
+
+const busy = ({ kind, operationId, image }: OperationEntity) =>
+  imageError('IMAGE_BUSY', `${kind} (${operationId}) is at work on image ${image}`, { image, operation: operationId });
 
 const operationView = (row: OperationEntity): OperationView => ({
   operationId: row.operationId,

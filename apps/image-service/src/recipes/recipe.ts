@@ -27,13 +27,19 @@ const IsRunnable = (): PropertyDecorator =>
     },
   });
 
+export const RECIPE_KINDS = ['script', 'root-tar'] as const;
+export type RecipeKind = (typeof RECIPE_KINDS)[number];
+
 /** `recipe.yaml`: what an image is, how it is built, and how the smoke gate proves it. Unknown keys are refused. */
 export class Recipe {
   @IsImageName() readonly name!: string;
   @IsText(512, 1) readonly description!: string;
-  @IsIn(['script']) readonly kind!: 'script';
-  /** The script of the recipe that writes the disk: `node <build> --out FILE --json`. */
+  /** What the script writes: `script`, the disk itself; `root-tar`, a tar of the root, from which the disk is made. */
+  @IsIn(RECIPE_KINDS) readonly kind!: RecipeKind;
+  /** The script of the recipe: `node <build> --out FILE --json`. */
   @Matches(/^[a-z][a-z0-9-]*\.mjs$/) readonly build!: string;
+  /** Another recipe whose files the script uses too; null when it stands for itself. */
+  @Nullable() @IsImageName() readonly base: string | null = null;
   /** Apparent size of the disk. */
   @IsWhole(16 * MIB, 1024 * 1024 * MIB) readonly sizeBytes!: number;
   /** Memory of a machine that asks for none. */

@@ -2,23 +2,39 @@ import { Injectable } from '@nestjs/common';
 import { imageError, type SmokeCheckView } from '@inquest/contracts-image';
 import { dto } from '@inquest/contracts-shared';
 import {
-  DestroyMachineRequest,
   ExecRequest,
   ShutdownMachineRequest,
   StartMachineRequest,
   WaitMachineRequest,
   type MachineView,
 } from '@inquest/contracts-vm';
-import { isDomainError } from '@inquest/kernel';
+import { deadlineSignal, isDomainError } from '@inquest/kernel';
 import { VmClient } from '@inquest/vm-client';
 import { ImageServiceConfig } from '../image-service.config';
 import type { OperationProgress } from '../operations/operations.service';
-import type { Recipe, RecipeCheck } from '../recipes/recipe';
+import type { ImageVersionEntity } from '../images/image-version.entity';
+import type { RecipeCheck } from '../recipes/recipe';
+import { SmokeMachines } from './smoke-machines';
 
 /** One long poll for a machine's state. */
 const WAIT_SLICE_MS = 20_000;
-const CHECK_TIMEOUT_MS = 60_000;
+/** A check may wait for the system to be up: under emulation that takes a minute or two. */
+const CHECK_TIMEOUT_MS = 180_000;
 const POWEROFF_WAIT_MS = 50_000;
+const MAX_NAME_CHARS = 128;
+const MAX_DETAIL_CHARS = 4096;
+/** Of a command's output, in the detail of its check. */
+const SHOWN_OUTPUT_CHARS = 1024;
+
+/** One smoke test. */
+interface SmokeTest {
+  readonly row: ImageVersionEntity;
+  readonly progress: OperationProgress;
+  /** Told each check as its outcome is known. */
+  readonly onCheck: (check: SmokeCheckView) => Promise<void>;
+  /** Aborts when the test takes too long, or the service stops. */
+  readonly signal: AbortSignal;
+}
 
 /** A version is booted the way a session will boot it, and must prove itself before it can be frozen. */
 @Injectable()
@@ -26,97 +42,112 @@ export class SmokeGate {
   constructor(
     private readonly config: ImageServiceConfig,
     private readonly machines: VmClient,
+    private readonly smokeMachines: SmokeMachines,
   ) {}
 
   /**
    * All checks in order, each told to `onCheck` as it is known. Throws `IMAGE_SMOKE_FAILED` naming the first that
-   * failed; the machine is gone then, its evidence stays.
+   * failed, and what vm-service answers when it could not be tested; the machine is gone then, its evidence stays.
    */
   async run(
-    recipe: Recipe,
-    version: number,
+    row: ImageVersionEntity,
     progress: OperationProgress,
     onCheck: (check: SmokeCheckView) => Promise<void>,
   ): Promise<void> {
     await progress.step('boot', 10);
-    const started = await this.machines.start(
-      dto(StartMachineRequest, {
-        requestId: progress.operationId,
-        image: recipe.name,
-        version,
-        memoryMib: recipe.memoryMib,
-        owner: progress.operationId,
-        purpose: 'smoke',
-      }),
-    );
+    const signal = deadlineSignal(this.config.smokeTimeoutMs, progress.signal);
+    let machineId: string | null = null;
     try {
-      await this.check(recipe, version, started, progress, onCheck);
+      const machine = await this.start(row, progress, signal);
+      machineId = machine.machineId;
+      await this.check({ row, progress, onCheck, signal }, machine);
     } finally {
-      await this.machines.destroy(dto(DestroyMachineRequest, { machineId: started.machineId, by: 'smoke-gate' }));
+      await this.smokeMachines.release(progress.operationId, machineId);
     }
   }
 
-  private async check(
-    recipe: Recipe,
-    version: number,
-    started: MachineView,
-    progress: OperationProgress,
-    onCheck: (check: SmokeCheckView) => Promise<void>,
-  ): Promise<void> {
-    const { machineId } = started;
-    const require = async (name: string, work: () => Promise<string>): Promise<void> => {
-      const check = await outcomeOf(name, work);
-      await onCheck(check);
-      if (check.outcome === 'passed') return;
-      throw imageError(
-        'IMAGE_SMOKE_FAILED',
-        `image ${recipe.name}:${version} failed the check "${name}": ${check.detail}`,
-        {
-          image: recipe.name,
-          version,
-          check: name,
-          machine: machineId,
-        },
-      );
-    };
-    await require('the guest agent answers', () => this.whenReady(started, progress.signal));
+  private start(
+    { name, version, defaultMemoryMib }: ImageVersionEntity,
+    { operationId }: OperationProgress,
+    signal: AbortSignal,
+  ): Promise<MachineView> {
+    const request = dto(StartMachineRequest, {
+      requestId: operationId,
+      image: name,
+      version,
+      memoryMib: defaultMemoryMib,
+      owner: operationId,
+      purpose: 'smoke',
+    });
+    return this.machines.start(request, { signal });
+  }
+
+  private async check(test: SmokeTest, machine: MachineView): Promise<void> {
+    const { row, progress, signal } = test;
+    const { machineId } = machine;
+    await this.require(test, machineId, 'the guest agent answers', () => this.whenReady(machine, signal));
     await progress.step('run the checks', 50);
-    for (const check of recipe.checks) await require(check.name, () => this.exec(machineId, commandOf(check)));
-    const { requiredCli } = recipe;
-    // Nothing to check is said as such: "unchecked" must never read like "passed".
-    if (requiredCli === null)
-      await onCheck({ name: 'required CLI', outcome: 'unchecked', detail: 'the recipe requires none' });
-    else await require(`required CLI: ${requiredCli}`, () => this.exec(machineId, requiredCli));
+    for (const check of row.smokeChecks) {
+      await this.require(test, machineId, check.name, () => this.exec(machineId, commandOf(check), signal));
+    }
+    const { requiredCli } = row;
+    if (requiredCli === null) {
+      // Nothing to check is said as such: "unchecked" must never read like "passed".
+      await test.onCheck({ name: 'required CLI', outcome: 'unchecked', detail: 'none is required' });
+    } else {
+      const name = `required CLI: ${requiredCli}`;
+      await this.require(test, machineId, name, () => this.exec(machineId, requiredCli, signal));
+    }
     await progress.step('power off', 80);
-    await require('powers off cleanly', () => this.powerOff(machineId));
+    await this.require(test, machineId, 'powers off cleanly', () => this.powerOff(machineId, signal));
+  }
+
+  private async require(
+    { row, progress, onCheck, signal }: SmokeTest,
+    machineId: string,
+    name: string,
+    work: () => Promise<string>,
+  ): Promise<void> {
+    const isLate = (): boolean => signal.aborted && !progress.signal.aborted;
+    const check = await outcomeOf(name, work, () =>
+      isLate() ? `the smoke test took longer than ${this.config.smokeTimeoutMs} ms` : null,
+    );
+    await onCheck(check);
+    if (check.outcome === 'passed') return;
+    const { name: image, version } = row;
+    const message = `image ${image}:${version} failed the check "${check.name}": ${check.detail}`;
+    throw imageError('IMAGE_SMOKE_FAILED', message, {
+      image,
+      version,
+      check: check.name,
+      machine: machineId,
+    });
   }
 
   private async whenReady(started: MachineView, signal: AbortSignal): Promise<string> {
-    const deadline = performance.now() + this.config.smokeTimeoutMs;
-    const { machineId } = started;
+    const { machineId, createdAtMs } = started;
     for (let machine = started; ;) {
-      if (machine.state === 'ready')
-        return `after ${(((machine.readyAtMs ?? 0) - machine.createdAtMs) / 1000).toFixed(1)} s`;
-      if (machine.state === 'ended' || performance.now() > deadline) {
-        throw imageError('IMAGE_SMOKE_FAILED', `the machine is ${machine.state}: ${machine.message}`);
+      if (machine.state === 'ready') return `after ${(((machine.readyAtMs ?? 0) - createdAtMs) / 1000).toFixed(1)} s`;
+      if (machine.state === 'ended') {
+        throw imageError('IMAGE_SMOKE_FAILED', `the machine ended before it was ready: ${machine.message}`);
       }
-      signal.throwIfAborted();
       const request = dto(WaitMachineRequest, { machineId, states: ['ready', 'ended'], waitMs: WAIT_SLICE_MS });
       machine = await this.machines.wait(request, { signal });
     }
   }
 
-  private async exec(machineId: string, command: string): Promise<string> {
-    const result = await this.machines.exec(dto(ExecRequest, { machineId, command, timeoutMs: CHECK_TIMEOUT_MS }));
-    const output = `${result.stdout.text}${result.stderr.text}`.trim().slice(0, 1024);
+  private async exec(machineId: string, command: string, signal: AbortSignal): Promise<string> {
+    const request = dto(ExecRequest, { machineId, command, timeoutMs: CHECK_TIMEOUT_MS });
+    const result = await this.machines.exec(request, { signal });
+    const output = `${result.stdout.text}${result.stderr.text}`.trim().slice(0, SHOWN_OUTPUT_CHARS);
     if (result.exitCode === 0) return output === '' ? 'exit code 0' : output;
     const how = result.timedOut ? 'timed out' : `exit code ${result.exitCode ?? result.signal}`;
     throw imageError('IMAGE_SMOKE_FAILED', `${how}${output === '' ? '' : `: ${output}`}`);
   }
 
-  private async powerOff(machineId: string): Promise<string> {
+  private async powerOff(machineId: string, signal: AbortSignal): Promise<string> {
     const request = dto(ShutdownMachineRequest, { machineId, waitMs: POWEROFF_WAIT_MS, by: 'smoke-gate' });
-    const machine = await this.machines.shutdown(request);
+    const machine = await this.machines.shutdown(request, { signal });
     const verdict = machine.verdict?.class ?? `still ${machine.state}`;
     if (verdict === 'clean_poweroff') return machine.verdict?.account ?? verdict;
     throw imageError('IMAGE_SMOKE_FAILED', `the verdict is ${verdict}: ${machine.message}`);
@@ -127,12 +158,19 @@ export class SmokeGate {
 const commandOf = ({ argv, shell }: RecipeCheck): string =>
   shell ?? (argv ?? []).map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
 
-async function outcomeOf(name: string, work: () => Promise<string>): Promise<SmokeCheckView> {
-  const shown = name.slice(0, 128);
+/** A failure that says nothing of the version, such as a node that went away, is thrown on. */
+async function outcomeOf(
+  name: string,
+  work: () => Promise<string>,
+  lateness: () => string | null,
+): Promise<SmokeCheckView> {
+  const shown = name.slice(0, MAX_NAME_CHARS);
   try {
-    return { name: shown, outcome: 'passed', detail: await work() };
+    return { name: shown, outcome: 'passed', detail: (await work()).slice(0, MAX_DETAIL_CHARS) };
   } catch (e) {
-    if (!isDomainError(e) || (e.fault === 'infra' && e.code !== 'IMAGE_SMOKE_FAILED')) throw e;
-    return { name: shown, outcome: 'failed', detail: e.message.slice(0, 4096) };
+    const late = lateness();
+    if (late !== null) return { name: shown, outcome: 'failed', detail: late };
+    if (!isDomainError(e) || e.fault === 'infra' || e.code === 'OPERATION_ABORTED') throw e;
+    return { name: shown, outcome: 'failed', detail: e.message.slice(0, MAX_DETAIL_CHARS) };
   }
 }

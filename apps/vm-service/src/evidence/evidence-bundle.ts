@@ -1,7 +1,8 @@
-import { appendFile, mkdir, open, readFile, rename, writeFile, type FileHandle } from 'node:fs/promises';
+import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EVIDENCE_CHUNK_BYTES, type EvidenceFileName, type EvidenceView } from '@inquest/contracts-vm';
-import { KeyedQueue } from '@inquest/kernel';
+import { Logger } from '@nestjs/common';
+import type { EvidenceFileName } from '@inquest/contracts-vm';
+import { KeyedQueue, withDeadline } from '@inquest/kernel';
 import {
   BUNDLE_FILES,
   drawVerdict,
@@ -16,37 +17,56 @@ import {
   type ProbeRecord,
   type Verdict,
 } from '@inquest/verdict-engine';
-
-/** Part of a file, as it travels. */
-export type EvidencePart = Pick<EvidenceView, 'text' | 'nextOffset' | 'sizeBytes'>;
+import { readFileOrNull, readTextPart, type TextPart } from './evidence-file';
 
 /** What `probes.jsonl` may grow to. A machine that lives for months must not fill the disk with its heartbeats. */
 const MAX_PROBES = 20_000;
+/** One line on a slow disk. A disk that hangs longer must not keep a machine alive. */
+const WRITE_TIMEOUT_MS = 5_000;
 
 /** The files that a verdict is drawn from, in no particular order. */
 const EVIDENCE_FILES = Object.values(BUNDLE_FILES).filter(
   (file): file is EvidenceFile => file !== BUNDLE_FILES.verdict,
 );
 
+/** How an incarnation ended. */
+export interface Conclusion {
+  readonly verdict: Verdict;
+  /** False when the disk did not take it: then the verdict is from what could be read, and in no file. */
+  readonly isStored: boolean;
+}
+
 /**
  * The part of one incarnation's evidence that vm-service writes: host actions, probes, the facts about the incarnation
  * and the verdict. The driver writes the events and the console into the same directory.
  */
 export class EvidenceBundle {
+  private readonly log = new Logger(EvidenceBundle.name);
   private readonly writes = new KeyedQueue();
+  private readonly lost = new Set<string>();
   private probes = 0;
+  private isClosed = false;
 
   constructor(readonly directory: string) {}
 
-  /** Durable before it resolves: an action is on record before it is taken. */
-  recordAction(action: Omit<ActionRecord, 'atMs'>): Promise<void> {
-    return this.append(BUNDLE_FILES.actions, encodeAction({ atMs: Date.now(), ...action }), true);
+  /** What is missing because the disk did not take it, for people; null when nothing is. */
+  get gap(): string | null {
+    return this.lost.size === 0 ? null : `could not be written: ${[...this.lost].join(', ')}`;
   }
 
-  /** Records what was seen. Beyond `MAX_PROBES` further probes are left out. */
+  /**
+   * Durable before it resolves: an action is on record before it is taken. Never rejects: a full disk must not keep a
+   * machine alive, whose removal is what frees it. What could not be written is in `gap`.
+   */
+  recordAction(action: Omit<ActionRecord, 'atMs'>): Promise<void> {
+    const line = encodeAction({ atMs: Date.now(), ...action });
+    return this.append(BUNDLE_FILES.actions, line, { what: `the ${action.action} by ${action.by}`, isDurable: true });
+  }
+
+  /** Records what was seen; beyond `MAX_PROBES` no more. Never rejects: see `gap`. */
   async recordProbe(probe: ProbeRecord): Promise<void> {
     if (++this.probes > MAX_PROBES) return;
-    await this.append(BUNDLE_FILES.probes, encodeProbe(probe), false);
+    await this.append(BUNDLE_FILES.probes, encodeProbe(probe), { what: 'probes', isDurable: false });
   }
 
   /** The verdict as the evidence stands now. Stores nothing. */
@@ -54,12 +74,24 @@ export class EvidenceBundle {
     return drawVerdict(parseEvidence({ ...(await this.files()), [BUNDLE_FILES.meta]: Buffer.from(encodeMeta(meta)) }));
   }
 
-  /** Closes the evidence with `meta` and stores the verdict drawn from the files as they are on disk. */
-  async conclude(meta: EvidenceMeta): Promise<Verdict> {
-    await this.replace(BUNDLE_FILES.meta, encodeMeta(meta));
-    const verdict = await this.recompute();
-    await this.replace(BUNDLE_FILES.verdict, encodeVerdict(verdict));
-    return verdict;
+  /**
+   * Closes the evidence with `meta` and stores the verdict drawn from the files as they are on disk. Never rejects:
+   * where files cannot be written or read, the verdict rests on what is left, and its warnings say so. What is recorded
+   * later is left out, so that the verdict can be drawn again from the same files.
+   */
+  async conclude(meta: EvidenceMeta): Promise<Conclusion> {
+    this.isClosed = true;
+    try {
+      const written = Promise.all([BUNDLE_FILES.actions, BUNDLE_FILES.probes].map((file) => this.writes.idle(file)));
+      await withDeadline(written, WRITE_TIMEOUT_MS, 'the last lines of the evidence');
+      await this.replace(BUNDLE_FILES.meta, encodeMeta(meta));
+      const verdict = await this.recompute();
+      await this.replace(BUNDLE_FILES.verdict, encodeVerdict(verdict));
+      return { verdict, isStored: true };
+    } catch (e) {
+      this.log.error(`the evidence in ${this.directory} could not be closed`, e);
+      return { verdict: await this.verdictWithoutDisk(meta), isStored: false };
+    }
   }
 
   /** The verdict of a concluded incarnation, drawn anew from its files. Throws `EVIDENCE_META_MISSING` while it is open. */
@@ -67,42 +99,47 @@ export class EvidenceBundle {
     return drawVerdict(parseEvidence(await this.files()));
   }
 
-  /**
-   * At most `EVIDENCE_CHUNK_BYTES` of a file from a byte offset on. A character that is cut by the end of the part is
-   * left to the next one, so that parts put together are the text of the whole.
-   */
-  async readPart(file: EvidenceFileName, fromOffset: number): Promise<EvidencePart> {
-    const handle = await openOrNull(path.join(this.directory, file));
-    if (handle === null) return { text: '', nextOffset: fromOffset, sizeBytes: 0 };
-    try {
-      const { size: sizeBytes } = await handle.stat();
-      const { bytesRead, buffer } = await handle.read(
-        Buffer.alloc(EVIDENCE_CHUNK_BYTES),
-        0,
-        EVIDENCE_CHUNK_BYTES,
-        fromOffset,
-      );
-      const bytes = buffer.subarray(0, bytesRead);
-      const isLast = fromOffset + bytesRead >= sizeBytes;
-      const whole = isLast ? bytes : bytes.subarray(0, wholeCharacters(bytes));
-      return { text: whole.toString('utf8'), nextOffset: fromOffset + whole.length, sizeBytes };
-    } finally {
-      await handle.close();
-    }
+  /** Part of one of the files as text; see `readTextPart`. */
+  readPart(file: EvidenceFileName, fromOffset: number): Promise<TextPart> {
+    return readTextPart(path.join(this.directory, file), fromOffset);
+  }
+
+  private async verdictWithoutDisk(meta: EvidenceMeta): Promise<Verdict> {
+    const recorder = {
+      ...meta.recorder,
+      lost: true,
+      note: 'the evidence could not be closed: see the log of vm-service',
+    };
+    const told = { ...meta, recorder };
+    return this.verdictAsOf(told).catch(() =>
+      drawVerdict(parseEvidence({ [BUNDLE_FILES.meta]: Buffer.from(encodeMeta(told)) })),
+    );
   }
 
   private async files(): Promise<Partial<Record<EvidenceFile, Uint8Array>>> {
     const read = await Promise.all(
-      EVIDENCE_FILES.map(async (file) => [file, await readOrNull(path.join(this.directory, file))] as const),
+      EVIDENCE_FILES.map(async (file) => [file, await readFileOrNull(path.join(this.directory, file))] as const),
     );
     return Object.fromEntries(read.filter(([, content]) => content !== null));
   }
 
-  private append(file: EvidenceFile, line: string, isDurable: boolean): Promise<void> {
-    return this.writes.run(file, async () => {
+  private async append(
+    file: EvidenceFile,
+    line: string,
+    { what, isDurable }: { readonly what: string; readonly isDurable: boolean },
+  ): Promise<void> {
+    if (this.isClosed) return;
+    const written = this.writes.run(file, async () => {
       await mkdir(this.directory, { recursive: true, mode: 0o700 });
       await appendFile(path.join(this.directory, file), line, { flush: isDurable });
     });
+    try {
+      await withDeadline(written, WRITE_TIMEOUT_MS, `writing ${file}`);
+    } catch (e) {
+      // Said once per kind of loss: a full disk fails every heartbeat.
+      if (!this.lost.has(what)) this.log.error(`${what}: ${file} in ${this.directory} cannot be written`, e);
+      this.lost.add(what);
+    }
   }
 
   /** Whole or not at all: a verdict is never read half written. */
@@ -111,37 +148,5 @@ export class EvidenceBundle {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     await writeFile(`${target}.new`, content, { flush: true });
     await rename(`${target}.new`, target);
-  }
-}
-
-/** UTF-8 (RFC 3629): a continuation byte is 10xxxxxx, and a character has at most three of them. */
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
-const MAX_CONTINUATIONS = 3;
-
-/** How many of the bytes are whole characters. Never less than one byte of a text that is no UTF-8. */
-function wholeCharacters(bytes: Uint8Array): number {
-  let start = bytes.length - 1;
-  while (start > 0 && bytes.length - start <= MAX_CONTINUATIONS && isContinuation(bytes[start])) start--;
-  const lead = bytes[start] ?? 0;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  const isCut = start > 0 && start + length > bytes.length;
-  return isCut ? start : bytes.length;
-}
-
-async function openOrNull(file: string): Promise<FileHandle | null> {
-  try {
-    return await open(file, 'r');
-  } catch (e) {
-    if ((e as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw e;
-  }
-}
-
-async function readOrNull(file: string): Promise<Uint8Array | null> {
-  try {
-    return await readFile(file);
-  } catch (e) {
-    if ((e as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw e;
   }
 }

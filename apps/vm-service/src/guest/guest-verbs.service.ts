@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import {
   vmError,
-  type ExecOutputView,
   type ExecRequest,
   type ExecView,
   type IncarnationRequest,
@@ -14,16 +13,16 @@ import {
   type WriteFileRequest,
   type WriteFileView,
 } from '@inquest/contracts-vm';
-import type { BoundedOutput } from '@inquest/guest-link';
 import { requireScreenshots } from '@inquest/vm-driver';
 import { hasCode, isDomainError } from '@inquest/kernel';
-import { LiveMachines } from './live-machines';
 import type { LiveMachine } from '../machines/live-machine';
+import { LiveMachines } from './live-machines';
+import { execOutputView, replyText } from './reply-text';
 
 /** A small transfer to or from a guest that may be emulated and busy. */
 const TRANSFER_TIMEOUT_MS = 25_000;
 const SCREENSHOT_TIMEOUT_MS = 8_000;
-/** A command without a limit of its own still ends with its caller; this bounds what is forgotten. */
+/** A command without a limit of its own: its caller waits no longer either. */
 const LONGEST_EXEC_MS = 3_600_000;
 
 /** Verbs on a guest whose results fit into a reply. */
@@ -48,12 +47,13 @@ export class GuestVerbsService {
         signal: result.signal,
         timedOut: result.timedOut,
         durationMs: result.durationMs,
-        stdout: outputView(result.stdout),
-        stderr: outputView(result.stderr),
+        stdout: execOutputView(result.stdout),
+        stderr: execOutputView(result.stderr),
       };
     });
   }
 
+  /** The front of a regular file as text. Throws `GUEST_PATH_UNFIT` and the guest's `PATH_*`. */
   readFile(request: ReadFileRequest): Promise<ReadFileView> {
     return this.with(request, async ({ agent }) => {
       const signal = AbortSignal.timeout(TRANSFER_TIMEOUT_MS);
@@ -64,12 +64,13 @@ export class GuestVerbsService {
         { path: request.path, kind: 'file' },
         { signal, maxBytes: Number.MAX_SAFE_INTEGER },
       );
-      const kept = await firstBytes(download.content, request.maxBytes);
-      const { text, isLossy } = decode(kept);
-      return { text, isLossy, sizeBytes: size, isTruncated: size > kept.length };
+      const front = await firstBytes(download.content, request.maxBytes);
+      const { text, isLossy, keptBytes } = replyText(front, size > front.length);
+      return { text, isLossy, sizeBytes: size, isTruncated: size > keptBytes };
     });
   }
 
+  /** Replaces the file. Throws the guest's `PATH_*`, `DISK_FULL` and `EXEC_USER_UNKNOWN`. */
   writeFile(request: WriteFileRequest): Promise<WriteFileView> {
     return this.with(request, async ({ agent }) => {
       const content = Buffer.from(request.text);
@@ -83,6 +84,7 @@ export class GuestVerbsService {
     });
   }
 
+  /** What is in a directory. Throws the guest's `PATH_*`. */
   listFiles(request: ListFilesRequest): Promise<ListFilesView> {
     return this.with(request, async ({ agent }) => {
       const signal = AbortSignal.timeout(TRANSFER_TIMEOUT_MS);
@@ -100,6 +102,7 @@ export class GuestVerbsService {
     });
   }
 
+  /** What the machine's screen shows. Throws `MACHINE_CAPABILITY_MISSING`. */
   screenshot(request: IncarnationRequest): Promise<ScreenshotView> {
     return this.with(request, async ({ machineId, handle }) => {
       const png = await screenshotOf(handle);
@@ -107,13 +110,9 @@ export class GuestVerbsService {
     });
   }
 
-  private async with<T>(request: IncarnationRequest, work: (machine: LiveMachine) => Promise<T>): Promise<T> {
+  private async with<T>(request: IncarnationRequest, verb: (machine: LiveMachine) => Promise<T>): Promise<T> {
     const machine = await this.machines.require(request);
-    try {
-      return await work(machine);
-    } catch (e) {
-      throw await this.machines.explain(machine, e);
-    }
+    return this.machines.run(machine, () => verb(machine));
   }
 }
 
@@ -146,21 +145,4 @@ async function firstBytes(content: Readable, maxBytes: number): Promise<Buffer> 
     if (size >= maxBytes) break; // leaving the loop destroys the stream, which ends the get in the guest
   }
   return Buffer.concat(kept);
-}
-
-function outputView({ head, tail, totalBytes }: BoundedOutput): ExecOutputView {
-  const droppedBytes = totalBytes - head.length - tail.length;
-  const [first, last] = [decode(head), decode(tail)];
-  const whole = droppedBytes === 0 ? decode(Buffer.concat([head, tail])) : null;
-  return {
-    text: whole?.text ?? `${first.text}\n[${droppedBytes} bytes left out]\n${last.text}`,
-    isLossy: whole?.isLossy ?? (first.isLossy || last.isLossy),
-    totalBytes,
-    droppedBytes,
-  };
-}
-
-function decode(bytes: Uint8Array): { readonly text: string; readonly isLossy: boolean } {
-  const text = new TextDecoder().decode(bytes);
-  return { text, isLossy: text.includes('\uFFFD') };
 }

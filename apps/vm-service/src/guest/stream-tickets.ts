@@ -9,8 +9,11 @@ import { VmServiceConfig } from '../vm-service.config';
 
 /** Long enough to hand it on and connect, too short to be worth stealing. */
 const TICKET_LIFETIME_MS = 60_000;
-/** Tickets that nobody used yet. More means that somebody asks without using. */
-const MAX_OPEN_TICKETS = 10_000;
+/** Tickets that nobody used yet, each with a request of up to 1 MiB. More means that somebody asks without using. */
+const MAX_OPEN_TICKETS = 500;
+
+/** What a server listens on that listens on all its addresses; loopback is one of them. */
+const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
 const METHODS: Readonly<Record<StreamKind, StreamTicket['method']>> = { exec: 'POST', put: 'PUT', get: 'GET' };
 
@@ -28,6 +31,7 @@ export class StreamTickets {
     private readonly http: HttpAdapterHost,
   ) {}
 
+  /** An address for `request`. Where too many are open, the oldest one becomes invalid. */
   issue(request: OpenStreamRequest): StreamTicket {
     this.dropExpired();
     const id = newId<string>('ticket');
@@ -57,7 +61,8 @@ export class StreamTickets {
 
   private baseUrl(): string {
     if (this.config.advertisedUrl !== undefined) return this.config.advertisedUrl.replace(/\/+$/, '');
-    const { port } = (this.http.httpAdapter.getHttpServer() as Server).address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
+    const { address, family, port } = (this.http.httpAdapter.getHttpServer() as Server).address() as AddressInfo;
+    if (EVERY_ADDRESS.includes(address)) return `http://127.0.0.1:${port}`;
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 }

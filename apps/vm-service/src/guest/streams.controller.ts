@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Controller, Get, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -5,7 +7,6 @@ import { vmError } from '@inquest/contracts-vm';
 import { encodeControl, encodeData } from '@inquest/frame-protocol';
 import type { GuestExec } from '@inquest/guest-link';
 import { SignedUrl } from '@inquest/http';
-import { isDomainError, toDomainError } from '@inquest/kernel';
 import { execOptions, present } from './guest-verbs.service';
 import { LiveMachines } from './live-machines';
 import { StreamTickets } from './stream-tickets';
@@ -23,34 +24,38 @@ export class StreamsController {
   ) {}
 
   /**
-   * The answer is guest-protocol frames: output, then `exit`. The body is the command's standard input where the ticket
-   * asked for one. The caller's hanging up kills the command.
+   * The answer is guest-protocol frames: output, then `exit`, or `lost` with the error when the machine went with the
+   * command. The body is the command's standard input where the ticket asked for one. The caller's hanging up kills the
+   * command.
    */
   @Post(':ticket')
   async exec(@Param('ticket') ticket: string, @Req() body: Request, @Res() response: Response): Promise<void> {
-    const request = this.tickets.redeem(ticket, 'exec');
-    if (request.command === null) throw vmError('STREAM_TICKET_INVALID', 'an exec needs a command');
-    const machine = await this.machines.require(request);
     const gone = whenGone(response);
-    const exec = await machine.agent
-      .exec({ shell: request.command }, { ...execOptions(request), stdin: request.stdin, signal: gone })
-      .catch(async (e: unknown) => Promise.reject((await this.machines.explain(machine, e)) as Error));
+    const request = this.tickets.redeem(ticket, 'exec');
+    const { command: shell, stdin } = request;
+    if (shell === null) throw vmError('STREAM_TICKET_INVALID', 'an exec needs a command');
+    const machine = await this.machines.require(request);
+    const exec = await this.machines.run(machine, () =>
+      machine.agent.exec({ shell }, { ...execOptions(request), stdin, signal: gone }),
+    );
     response.status(200).type('application/vnd.inquest.frames');
     response.flushHeaders();
-    if (request.stdin) void feedInput(body, exec);
+    if (stdin) void feedInput(body, exec);
     try {
       await copyOutput(exec, response, gone);
-      const exit = await exec.exit;
-      response.end(encodeControl({ type: 'exit', ...exit }));
+      response.end(encodeControl({ type: 'exit', ...(await exec.exit) }));
     } catch (e) {
-      // The headers are out: the failure travels as the stream's last frame, unless nobody listens any more.
-      const error = toDomainError(await this.machines.explain(machine, e));
-      if (isDomainError(error) && !gone.aborted) response.end(encodeControl({ type: 'lost', ...error.toBody() }));
+      if (gone.aborted) return;
+      // The headers are out: the failure travels as the stream's last frame.
+      const error = await this.machines.explain(machine, e);
+      response.end(encodeControl({ type: 'lost', ...error.toBody() }));
     }
   }
 
+  /** Takes a tar, or one file, as the body. Answers what the guest stored, or with its refusal as soon as it refuses. */
   @Put(':ticket')
   async put(@Param('ticket') ticket: string, @Req() body: Request, @Res() response: Response): Promise<void> {
+    const gone = whenGone(response);
     const request = this.tickets.redeem(ticket, 'put');
     const machine = await this.machines.require(request);
     const target = {
@@ -58,23 +63,22 @@ export class StreamsController {
       kind: request.archive,
       ...present({ mode: request.mode, user: request.user }),
     };
-    try {
-      const { entries, bytes } = await machine.agent.put(target, body, { signal: whenGone(response) });
-      response.status(200).json({ entries, bytes });
-    } catch (e) {
-      throw await this.machines.explain(machine, e);
-    }
+    const { entries, bytes } = await this.machines.run(machine, () =>
+      machine.agent.put(target, detached(body), { signal: gone }),
+    );
+    response.status(200).json({ entries, bytes });
   }
 
   /** Breaks off instead of ending when the bytes are not those that the guest declared. */
   @Get(':ticket')
   async get(@Param('ticket') ticket: string, @Res() response: Response): Promise<void> {
+    const gone = whenGone(response);
     const request = this.tickets.redeem(ticket, 'get');
     const machine = await this.machines.require(request);
     const source = { path: requirePath(request.path), kind: request.archive, exclude: request.exclude };
-    const download = await machine.agent
-      .get(source, { signal: whenGone(response), maxBytes: MAX_GET_BYTES })
-      .catch(async (e: unknown) => Promise.reject((await this.machines.explain(machine, e)) as Error));
+    const download = await this.machines.run(machine, () =>
+      machine.agent.get(source, { signal: gone, maxBytes: MAX_GET_BYTES }),
+    );
     response.status(200).type(request.archive === 'tar' ? 'application/x-tar' : 'application/octet-stream');
     await pipeline(download.content, response).catch(() => response.destroy());
   }
@@ -83,30 +87,39 @@ export class StreamsController {
 /** Ends with the caller's body, or with the command: one that does not read all of its input is no failure. */
 async function feedInput(body: Request, exec: GuestExec): Promise<void> {
   try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) await exec.writeStdin(chunk);
+    // Leaving the loop must not destroy the body: its connection carries the answer.
+    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      await exec.writeStdin(chunk);
+    }
     await exec.endStdin();
   } catch {
     // The command has ended, or the caller is gone: the end of the output says which.
+    body.resume();
   }
+}
+
+/** A body whose reader may break off; the rest is then read and dropped, so that the answer still gets through. */
+function detached(body: Request): PassThrough {
+  const content = new PassThrough();
+  content.once('close', () => {
+    body.unpipe(content);
+    body.resume();
+  });
+  return body.pipe(content);
 }
 
 async function copyOutput(exec: GuestExec, response: Response, gone: AbortSignal): Promise<void> {
   for await (const { stream, bytes } of exec.output) {
-    if (!response.write(encodeData(stream, bytes))) await drained(response, gone);
+    if (!response.write(encodeData(stream, bytes))) await once(response, 'drain', { signal: gone });
   }
 }
 
-function drained(response: Response, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    response.once('drain', resolve);
-    gone.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-/** Aborts when the caller hung up before the answer was complete. */
+/** Aborts when the connection of the answer closes: the caller hung up, or has got all of it. */
 function whenGone(response: Response): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => controller.abort(new Error('the caller hung up')));
+  const hangUp = (): void => controller.abort(new Error('the caller hung up'));
+  if (response.destroyed) hangUp();
+  else response.once('close', hangUp);
   return controller.signal;
 }
 

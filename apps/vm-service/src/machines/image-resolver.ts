@@ -8,6 +8,8 @@ import { RpcClient } from '@inquest/messaging';
 export interface LaunchableImage {
   readonly image: ResolvedImage;
   readonly files: BootFiles;
+  /** It is the open working copy: the machine writes the disk itself. */
+  readonly isWritable: boolean;
 }
 
 /** Asks image-service which version to start, and checks this node's copy of it against the record. */
@@ -20,12 +22,14 @@ export class ImageResolver {
 
   /**
    * Throws what image-service answers (`IMAGE_UNKNOWN`, `IMAGE_NOT_FROZEN`, `IMAGE_UNFROZEN`), and `IMAGE_CHANGED`
-   * when a file is not the one that was frozen. Takes constant time whatever the size of the disk.
+   * when a file is not the one that was frozen or has no record; only a smoke boot and maintenance may do without records. Takes
+   * constant time whatever the size of the disk.
    */
   async resolve(name: string, version: number | null, purpose: ResolvePurpose): Promise<LaunchableImage> {
     const image = await this.rpc.call(imageOps.resolve, { name, version, purpose });
-    if (image.files.length > 0) await this.check(image);
-    return { image, files: await this.store.locate({ name: image.name, version: image.version }) };
+    if (purpose === 'session') await this.check(image);
+    const files = await this.store.locate({ name: image.name, version: image.version });
+    return { image, files, isWritable: purpose === 'maintenance' };
   }
 
   private async check({ name, version, files }: ResolvedImage): Promise<void> {

@@ -1,100 +1,170 @@
 import { Logger } from '@nestjs/common';
-import type { GuestAgentClient } from '@inquest/guest-link';
-import { deadlineSignal, hasCode, type MachineId } from '@inquest/kernel';
+import type { MachineOrigin } from '@inquest/contracts-vm';
+import { GuestAgentClient } from '@inquest/guest-link';
+import { deadlineSignal, delay, hasCode, type MachineId } from '@inquest/kernel';
 import type { VmExit, VmHandle } from '@inquest/vm-driver';
 import type { EvidenceMeta } from '@inquest/verdict-engine';
+import type { MachineEgress } from '../egress/machine-egress';
 import type { EvidenceBundle } from '../evidence/evidence-bundle';
 
 /** One try of the first ping. The link itself waits for the guest to come up. */
 const FIRST_PING_MS = 5_000;
+/** Between two tries of which the first was refused at once. */
+const PING_PAUSE_MS = 100;
 /** Beats come every second; a guest under emulation on a busy host may be late, but not this late. */
 const MAX_SILENCE_MS = 30_000;
+/** Before an agent that fell silent or whose link closed is watched again. */
+const REWATCH_PAUSE_MS = 1_000;
 /** An active probe: alive means answered within this. */
 const PROBE_DEADLINE_MS = 2_000;
 
-/** One incarnation that runs in this process: its driver handle, its agent, its evidence. */
+/** What is known of an incarnation from its start on. */
+export interface LiveMachineFacts {
+  readonly evidence: EvidenceBundle;
+  readonly egress: MachineEgress;
+  readonly origin: MachineOrigin;
+  readonly startedAtMs: number;
+  readonly driver: EvidenceMeta['driver'];
+}
+
+/** One incarnation that runs in this process: its driver handle, its agent, its evidence, its ways out. */
 export class LiveMachine {
+  /** Aborts when its process is gone. */
+  readonly ended: AbortSignal;
+  readonly agent: GuestAgentClient;
   private readonly log = new Logger(LiveMachine.name);
-  private readonly startedAtMs: number;
   private seenAtMs: number | null = null;
+  private isProxyUp = false;
+  private isStopping = false;
+  private isHeard = true;
 
   constructor(
-    readonly machineId: MachineId,
-    readonly incarnation: number,
     readonly handle: VmHandle,
-    readonly agent: GuestAgentClient,
-    readonly evidence: EvidenceBundle,
-    startedAtMs: number,
-    private readonly driver: EvidenceMeta['driver'],
+    private readonly facts: LiveMachineFacts,
   ) {
-    this.startedAtMs = startedAtMs;
+    this.agent = new GuestAgentClient(handle.link);
+    const controller = new AbortController();
+    this.ended = controller.signal;
+    void handle.exited.then(() => controller.abort(new Error('the machine ended')));
   }
 
-  /** When the guest agent last answered. */
+  get machineId(): MachineId {
+    return this.handle.machineId;
+  }
+
+  get incarnation(): number {
+    return this.handle.incarnation;
+  }
+
+  get evidence(): EvidenceBundle {
+    return this.facts.evidence;
+  }
+
+  get egress(): MachineEgress {
+    return this.facts.egress;
+  }
+
+  get origin(): MachineOrigin {
+    return this.facts.origin;
+  }
+
+  /** When the guest agent last answered; null before its first answer. */
   get lastSeenAtMs(): number | null {
     return this.seenAtMs;
+  }
+
+  /** The machine has a proxy, and the guest agent last said that both ends of it are up. */
+  get isEgressUp(): boolean {
+    return this.egress.hasProxy && this.isProxyUp;
   }
 
   /** Resolves when a ping with a fresh nonce came back in this incarnation. Rejects when `signal` aborts. */
   async whenAnswering(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
-      if (await this.ping(FIRST_PING_MS, signal)) return;
+      if ((await this.openWaysOut(signal)) && (await this.ping(FIRST_PING_MS, signal))) return;
+      await delay(PING_PAUSE_MS, signal);
     }
   }
 
-  /** Asks the agent and the monitor now, and puts both answers on record. */
-  async probe(): Promise<{ readonly answered: boolean; readonly status: string | null }> {
+  /** A clone has the kernel arguments of its template, so it is told of its ways out by its agent. */
+  private async openWaysOut(signal: AbortSignal): Promise<boolean> {
+    const { egress, origin } = this.facts;
+    if (origin === 'boot' || !egress.isOffered) return true;
+    const offer = { egress: egress.hasProxy, localModel: egress.hasLocalModel };
+    return this.agent.offer(offer, { signal: deadlineSignal(FIRST_PING_MS, signal) }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Asks the agent and the monitor now, and puts both answers on record. Takes 2 s at most. */
+  async probe(): Promise<void> {
     await this.recordSerial();
+    const started = performance.now();
     const [answered, { status }] = await Promise.all([
       this.ping(PROBE_DEADLINE_MS),
       this.handle.status(AbortSignal.timeout(PROBE_DEADLINE_MS)),
     ]);
-    await this.evidence.recordProbe({ atMs: Date.now(), kind: 'status', status });
+    const atMs = Date.now();
+    if (!answered) {
+      const latencyMs = Math.round(performance.now() - started);
+      await this.evidence.recordProbe({ atMs, kind: 'ping', ok: false, latencyMs, deadlineMs: PROBE_DEADLINE_MS });
+    }
+    await this.evidence.recordProbe({ atMs, kind: 'status', status });
     await this.recordSerial();
-    return { answered, status };
   }
 
   /**
-   * Follows the agent's own word (init is stopping, root read-only) until the machine ends or its agent is gone.
-   * `onStopping` is called once, when init begins to stop the system. Never rejects.
+   * Follows the agent's own word (init is stopping, root read-only) until the machine ends, also across silences of the
+   * agent. `onStopping` is called once, when init begins to stop the system. Never rejects.
    */
   async witness(onStopping: () => Promise<unknown>): Promise<void> {
-    let known = '';
-    try {
-      for await (const { initStopping, rootReadonly } of this.agent.watch({
-        signal: this.endSignal(),
-        deadlineMs: MAX_SILENCE_MS,
-      })) {
-        this.seenAtMs = Date.now();
-        const word = `${initStopping} ${rootReadonly}`;
-        if (word === known) continue;
-        const isFirstWord = initStopping && !known.startsWith('true');
-        known = word;
-        await this.evidence.recordProbe({ atMs: this.seenAtMs, kind: 'agent', initStopping, rootReadonly });
-        if (isFirstWord) await onStopping();
+    while (!this.ended.aborted) {
+      const failure: unknown = await this.followBeats(onStopping).catch((e: unknown) => e);
+      this.log.debug(`machine ${this.machineId}: its agent is not heard: ${String(failure)}`);
+      // A silence is no closed link: it may be a guest that hangs, or one that comes back.
+      if (hasCode(failure, 'LINK_CLOSED') && this.isHeard) {
+        await this.evidence.recordProbe({ atMs: Date.now(), kind: 'link', open: false });
+        this.isHeard = false;
       }
-    } catch (e) {
-      if (!hasCode(e, 'LINK_CLOSED')) this.log.debug(`machine ${this.machineId}: watching ended: ${String(e)}`);
+      await delay(REWATCH_PAUSE_MS, this.ended).catch(() => undefined);
     }
-    await this.evidence.recordProbe({ atMs: Date.now(), kind: 'link', open: false });
   }
 
   /** The facts about this incarnation as they stand. */
   meta(exit: VmExit | null): EvidenceMeta {
     const { serialTotalBytes, serialDroppedBytes, eventsLost } = this.handle.recording;
+    const { gap } = this.evidence;
     return {
       formatVersion: 1,
       machineId: this.machineId,
       incarnation: this.incarnation,
-      driver: this.driver,
-      startedAtMs: this.startedAtMs,
+      driver: this.facts.driver,
+      startedAtMs: this.facts.startedAtMs,
       observedAtMs: Date.now(),
       exit: exit === null ? null : { code: exit.code, signal: exit.signal, atMs: exit.atMs },
       stderrTail: exit?.stderrTail ?? '',
       serial: { totalBytes: serialTotalBytes, droppedBytes: serialDroppedBytes },
-      recorder: { attachedBeforeBoot: true, lost: eventsLost, note: null },
+      recorder: { attachedBeforeBoot: true, lost: eventsLost || gap !== null, note: gap },
     };
+  }
+
+  /** Ends when the machine does; throws when the agent falls silent or its link closes. */
+  private async followBeats(onStopping: () => Promise<unknown>): Promise<void> {
+    let known = '';
+    const beats = this.agent.watch({ signal: this.ended, deadlineMs: MAX_SILENCE_MS });
+    for await (const { initStopping, rootReadonly } of beats) {
+      this.seenAtMs = Date.now();
+      this.isHeard = true;
+      const word = `${initStopping} ${rootReadonly}`;
+      if (word === known) continue;
+      known = word;
+      await this.evidence.recordProbe({ atMs: this.seenAtMs, kind: 'agent', initStopping, rootReadonly });
+      if (!initStopping || this.isStopping) continue;
+      this.isStopping = true;
+      await onStopping();
+    }
   }
 
   /** How much the guest had written by now: growth tells a busy guest from a hung one. */
@@ -103,22 +173,18 @@ export class LiveMachine {
     return this.evidence.recordProbe({ atMs: Date.now(), kind: 'serial', totalBytes });
   }
 
+  /** Puts an answer on record; that there was none is for the caller to say, who knows how long it waited. */
   private async ping(deadlineMs: number, signal?: AbortSignal): Promise<boolean> {
     const started = performance.now();
-    const ok = await this.agent.ping({ signal: deadlineSignal(deadlineMs, signal) }).then(
-      () => true,
-      () => false,
-    );
-    const atMs = Date.now();
-    if (ok) this.seenAtMs = atMs;
+    try {
+      const { egress } = await this.agent.ping({ signal: deadlineSignal(deadlineMs, signal) });
+      this.isProxyUp = egress;
+    } catch {
+      return false;
+    }
+    this.seenAtMs = Date.now();
     const latencyMs = Math.round(performance.now() - started);
-    await this.evidence.recordProbe({ atMs, kind: 'ping', ok, latencyMs, deadlineMs });
-    return ok;
-  }
-
-  private endSignal(): AbortSignal {
-    const controller = new AbortController();
-    void this.handle.exited.then(() => controller.abort(new Error('the machine ended')));
-    return controller.signal;
+    await this.evidence.recordProbe({ atMs: this.seenAtMs, kind: 'ping', ok: true, latencyMs, deadlineMs });
+    return true;
   }
 }

@@ -1,45 +1,67 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { MachineState } from '@inquest/contracts-vm';
-import { GuestAgentClient } from '@inquest/guest-link';
-import { isDomainError, toDomainError, withDeadline, type MachineId } from '@inquest/kernel';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import {
+  abortable,
+  hasCode,
+  isDomainError,
+  kernelError,
+  toDomainError,
+  withDeadline,
+  type MachineId,
+} from '@inquest/kernel';
+import { untilStored } from '@inquest/persistence';
 import { printable } from '@inquest/verdict-engine';
-import { VM_DRIVER, type VmDriver, type VmExit, type VmHandle } from '@inquest/vm-driver';
+import { VM_DRIVER, type VmDriver, type VmExit } from '@inquest/vm-driver';
+import { EgressOffers } from '../egress/egress-offers';
 import { EvidenceBundle } from '../evidence/evidence-bundle';
-import { verdictView } from '../evidence/verdict-view';
+import { HostAccelerator } from '../nodes/host-accelerator';
+import { MachineLauncher, type LaunchedMachine } from '../templates/machine-launcher';
 import { VmServiceConfig } from '../vm-service.config';
 import type { LaunchableImage } from './image-resolver';
 import { LiveMachine } from './live-machine';
+import { MachineEnds } from './machine-ends';
 import { MachinePaths } from './machine-paths';
+import { machineSpecification } from './machine-specification';
 import type { MachineEntity } from './machine.entity';
-import { MachinesRepository } from './machines.repository';
+import { LIVE_STATES, MachinesRepository } from './machines.repository';
 
-/** From the request to the guest's first instruction: files and processes, no guest code. */
-const START_TIMEOUT_MS = 60_000;
 const CONSOLE_TAIL_BYTES = 2048;
 /** Reading the evidence of a machine that talked a lot, on a slow disk. */
 const CONCLUDE_TIMEOUT_MS = 10_000;
+/** The driver's teardown of a start that was given up: a kill that is observed, and some files. */
+const ABANDON_TIMEOUT_MS = 10_000;
+/** A service must be gone 10 s after SIGTERM; requests are drained in the rest of that. */
+const STOP_TIMEOUT_MS = 4_000;
+const STOPPING = 'vm-service is stopping';
 
+/** A start that is under way. */
 interface Birth {
   readonly controller: AbortController;
   readonly done: Promise<void>;
+  readonly evidence: EvidenceBundle;
+  readonly memoryMib: number;
 }
 
 /** The incarnations that run in this process, from the driver's start to the verdict. */
 @Injectable()
-export class MachineLives implements OnApplicationShutdown {
+export class MachineLives implements BeforeApplicationShutdown {
   private readonly log = new Logger(MachineLives.name);
-  private readonly live = new Map<MachineId, LiveMachine>();
+  private readonly stopping = new AbortController();
   private readonly births = new Map<MachineId, Birth>();
+  private readonly live = new Map<MachineId, LiveMachine>();
   private readonly endings = new Map<MachineId, Promise<void>>();
 
   constructor(
     @Inject(VM_DRIVER) private readonly driver: VmDriver,
     private readonly config: VmServiceConfig,
     private readonly machines: MachinesRepository,
+    private readonly ends: MachineEnds,
     private readonly paths: MachinePaths,
+    private readonly accelerator: HostAccelerator,
+    private readonly launcher: MachineLauncher,
+    private readonly offers: EgressOffers,
   ) {}
 
-  /** The running incarnation of a machine, or null. */
+  /** The incarnation of a machine whose process runs, or null. */
   find(machine: MachineId): LiveMachine | null {
     return this.live.get(machine) ?? null;
   }
@@ -49,110 +71,186 @@ export class MachineLives implements OnApplicationShutdown {
     return new Set([...this.live.keys(), ...this.births.keys()]).size;
   }
 
+  /** Memory of the machines that are being started, MiB. */
+  get promisedMib(): number {
+    return [...this.births.values()].reduce((sum, { memoryMib }) => sum + memoryMib, 0);
+  }
+
   /** Starts an incarnation in the background. The row says how it goes: `ready`, or `ended` with the reason. */
   begin(row: MachineEntity, launch: LaunchableImage): void {
     const machine = row.machineId as MachineId;
     const controller = new AbortController();
-    const done = this.bear(row, launch, controller.signal)
-      .catch((e: unknown) => this.log.error(`machine ${machine} could not be started`, e))
-      .finally(() => this.births.delete(machine));
-    this.births.set(machine, { controller, done });
-  }
-
-  /** Gives up a start that is under way and waits until nothing of it is left. */
-  async abandonBirth(machine: MachineId, why: string): Promise<void> {
-    const birth = this.births.get(machine);
-    birth?.controller.abort(new Error(why));
-    await birth?.done;
-  }
-
-  /** Resolves when the verdict of a machine that ends or has ended in this process is stored, or after `withinMs`. */
-  async whenConcluded(machine: MachineId, withinMs = CONCLUDE_TIMEOUT_MS): Promise<void> {
-    const ending = this.endings.get(machine) ?? Promise.resolve();
-    await withDeadline(ending, withinMs, 'the verdict').catch(() => undefined);
-  }
-
-  /** A service that stops takes its machines with it: what nobody watches has no honest account. */
-  async onApplicationShutdown(): Promise<void> {
-    const stops = [...this.live.values()].map(async ({ evidence, handle }) => {
-      await evidence.recordAction({ action: 'kill', by: 'vm-service', reason: 'vm-service is stopping' });
-      await handle.stop({ graceMs: 0 });
-    });
-    for (const { controller } of this.births.values()) controller.abort(new Error('vm-service is stopping'));
-    await Promise.allSettled([...stops, ...[...this.births.values()].map(({ done }) => done)]);
-    await Promise.allSettled([...this.endings.values()]);
-  }
-
-  private async bear(row: MachineEntity, launch: LaunchableImage, signal: AbortSignal): Promise<void> {
-    const machine = row.machineId as MachineId;
     const evidence = new EvidenceBundle(this.paths.evidence(machine, row.incarnation));
-    const startedAtMs = Date.now();
-    try {
-      await evidence.recordAction({ action: 'start', by: row.owner ?? 'caller', reason: row.purpose });
-      await this.set(row, 'starting', 'booting', 'the guest is booting');
-      const handle = await this.driver.start(this.specification(row, launch), signal);
-      const life = this.adopt(row, handle, evidence, startedAtMs);
-      await this.awaitReadiness(row, life, signal);
-    } catch (e) {
-      const error = toDomainError(e);
-      if (!isDomainError(e) && !signal.aborted) this.log.error(`machine ${machine}: the start failed`, e);
-      // A machine that did start ends through its handle, with a verdict; this is for those that never ran.
-      if (!this.live.has(machine)) await this.neverRan(row, evidence, startedAtMs, error.message);
-    }
+    const signal = AbortSignal.any([controller.signal, this.stopping.signal]);
+    const done = this.bear(row, launch, evidence, signal)
+      .catch((e: unknown) => this.log.error(`the start of machine ${machine} went wrong`, e))
+      .finally(() => this.births.delete(machine));
+    this.births.set(machine, { controller, done, evidence, memoryMib: row.memoryMib });
   }
 
-  private adopt(row: MachineEntity, handle: VmHandle, evidence: EvidenceBundle, startedAtMs: number): LiveMachine {
-    const machine = row.machineId as MachineId;
-    const agent = new GuestAgentClient(handle.link);
-    const life = new LiveMachine(machine, row.incarnation, handle, agent, evidence, startedAtMs, this.driver.name);
-    this.live.set(machine, life);
-    const ending = handle.exited.then((exit) => this.conclude(row, life, exit));
-    this.endings.set(
-      machine,
-      ending.catch((e: unknown) => this.log.error(`the end of machine ${machine} could not be recorded`, e)),
+  /**
+   * Ends what runs of a machine, also a start that is under way, and waits for its verdict. Rejects never: whether the
+   * process is gone is for the driver to observe afterwards. True when something ran.
+   */
+  async end(machine: MachineId, action: 'reset' | 'destroy', by: string): Promise<boolean> {
+    const birth = this.births.get(machine);
+    const evidence = birth?.evidence ?? this.live.get(machine)?.evidence;
+    await evidence?.recordAction({ action, by, reason: action });
+    if (birth !== undefined) {
+      birth.controller.abort(new Error(action));
+      await withDeadline(birth.done, ABANDON_TIMEOUT_MS, 'giving up the start').catch((e: unknown) =>
+        this.log.error(`the start of machine ${machine} does not end`, e),
+      );
+    }
+    const life = this.live.get(machine);
+    if (life !== undefined) await this.stop(life);
+    await this.whenConcluded(machine);
+    return evidence !== undefined;
+  }
+
+  /** Resolves when the verdict of a machine that ends in this process is stored, or after `withinMs`. */
+  async whenConcluded(machine: MachineId, withinMs = CONCLUDE_TIMEOUT_MS): Promise<void> {
+    const ending = this.endings.get(machine);
+    if (ending !== undefined) await withDeadline(ending, withinMs, 'the verdict').catch(() => undefined);
+  }
+
+  /**
+   * A service that stops takes its machines with it: what nobody watches has no honest account. Before requests are
+   * drained, because those that wait for a machine then end by themselves.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
+    const records = [...this.births.values(), ...this.live.values()].map(({ evidence }) => evidence);
+    const action = { action: 'kill', by: 'vm-service', reason: STOPPING } as const;
+    await Promise.all([...new Set(records)].map((evidence) => evidence.recordAction(action)));
+    this.stopping.abort(new Error(STOPPING));
+    const stops = [...this.live.values()].map((life) => this.stop(life));
+    const births = [...this.births.values()].map(({ done }) => done);
+    const ended = Promise.allSettled([...stops, ...births]).then(() => Promise.allSettled(this.endings.values()));
+    await withDeadline(ended, STOP_TIMEOUT_MS, 'ending the machines').catch((e: unknown) =>
+      this.log.error('machines are left to the next start of vm-service', e),
     );
-    return life;
+  }
+
+  private async bear(
+    row: MachineEntity,
+    launch: LaunchableImage,
+    evidence: EvidenceBundle,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const startedAtMs = Date.now();
+    const egress = this.offers.make(row);
+    let launched: LaunchedMachine;
+    try {
+      launched = await this.startUp(row, launch, { evidence, egress }, signal);
+    } catch (e) {
+      await egress.close();
+      if (!isDomainError(e)) this.log.error(`machine ${row.machineId} could not be started`, e);
+      return this.neverRan(row, evidence, startedAtMs, toDomainError(e).message);
+    }
+    const { handle, origin } = launched;
+    const life = new LiveMachine(handle, { evidence, egress, startedAtMs, origin, driver: this.driver.name });
+    this.adopt(row, life);
+    await this.awaitReadiness(row, life, signal);
+  }
+
+  private async startUp(
+    row: MachineEntity,
+    launch: LaunchableImage,
+    { evidence, egress }: Pick<LiveMachine, 'evidence' | 'egress'>,
+    signal: AbortSignal,
+  ): Promise<LaunchedMachine> {
+    const machine = row.machineId as MachineId;
+    await evidence.recordAction({ action: 'start', by: row.owner ?? 'caller', reason: row.purpose });
+    const { accelerator } = await abortable(this.accelerator.find(), signal, `the start of machine ${machine}`);
+    const booting = { state: 'starting', reason: 'booting', message: 'the guest is booting', accelerator } as const;
+    if (!(await this.machines.change(machine, row.incarnation, ['requested'], booting))) {
+      throw kernelError('OPERATION_ABORTED', `machine ${machine} was ended before it was started`);
+    }
+    const { purpose, imageVersion: version } = row;
+    return this.launcher.launch(
+      machineSpecification(row, launch, this.paths, egress),
+      { image: row.image, version, purpose },
+      signal,
+    );
+  }
+
+  private adopt(row: MachineEntity, life: LiveMachine): void {
+    const { machineId: machine } = life;
+    this.live.set(machine, life);
+    const ending = life.handle.exited
+      .then((exit) => this.conclude(row, life, exit))
+      .catch((e: unknown) => this.log.error(`the end of machine ${machine} could not be recorded`, e))
+      .finally(() => {
+        if (this.endings.get(machine) === ending) this.endings.delete(machine);
+      });
+    this.endings.set(machine, ending);
   }
 
   private async awaitReadiness(row: MachineEntity, life: LiveMachine, signal: AbortSignal): Promise<void> {
+    const { machineId: machine, ended, origin } = life;
     const deadline = AbortSignal.timeout(this.config.bootTimeoutMs);
-    const ended = new AbortController();
-    void life.handle.exited.then(() => ended.abort(new Error('the machine ended')));
     try {
-      await life.whenAnswering(AbortSignal.any([signal, deadline, ended.signal]));
-    } catch (e) {
-      if (!ended.signal.aborted) await this.stopUnready(life, signal.aborted ? 'start abandoned' : 'boot deadline');
-      await this.endings.get(life.machineId);
-      throw e;
+      await life.whenAnswering(AbortSignal.any([signal, deadline, ended]));
+    } catch {
+      if (!ended.aborted) await this.giveUp(life, signal);
+      return this.whenConcluded(machine);
     }
-    await this.set(row, 'ready', 'ready', 'the guest agent answers', { readyAt: new Date() });
-    void life.witness(() => this.set(row, 'ending', 'init_stopping', 'init stops the system'));
+    const message = 'the guest agent answers';
+    const { isEgressUp } = life;
+    const ready = { state: 'ready', reason: 'ready', message, origin, isEgressUp, readyAt: new Date() } as const;
+    await untilStored(() => this.machines.change(machine, row.incarnation, ['starting'], ready), {
+      signal: AbortSignal.any([signal, ended]),
+      onRetry: (e) => this.log.warn(`machine ${machine} is ready, but that is not recorded yet`, e),
+    });
+    const stopping = { state: 'ending', reason: 'init_stopping', message: 'init stops the system' } as const;
+    void life.witness(() => this.machines.change(machine, row.incarnation, ['ready', 'paused'], stopping));
   }
 
-  private async stopUnready(life: LiveMachine, reason: string): Promise<void> {
-    await life.probe();
-    await life.evidence.recordAction({ action: 'kill', by: 'vm-service', reason });
-    await life.handle.stop({ graceMs: 0 });
+  /** Whoever abandoned the start has put that on record; a boot that takes too long is ended by us. */
+  private async giveUp(life: LiveMachine, abandoned: AbortSignal): Promise<void> {
+    if (!abandoned.aborted) {
+      await life.probe();
+      const reason = `no answer of the guest agent within ${this.config.bootTimeoutMs} ms`;
+      await life.evidence.recordAction({ action: 'kill', by: 'vm-service', reason });
+    }
+    await this.stop(life);
+  }
+
+  /** A process that cannot be killed stays known here, and is tried again by the next destroy. */
+  private async stop(life: LiveMachine): Promise<void> {
+    // Its listeners go first: none may outlive it. Their records are waited for when it is gone.
+    void life.egress.close();
+    try {
+      await life.handle.stop({ graceMs: 0 });
+    } catch (e) {
+      if (!hasCode(e, 'VM_PROCESS_UNKILLABLE')) throw e;
+      this.log.error(`machine ${life.machineId} does not end`, e);
+    }
   }
 
   private async conclude(row: MachineEntity, life: LiveMachine, exit: VmExit): Promise<void> {
     const { machineId: machine } = life;
-    const verdict = await life.evidence.conclude(life.meta(exit));
     if (this.live.get(machine) === life) this.live.delete(machine);
-    const isBoot = (await this.machines.get(machine)).readyAt === null;
-    const message = isBoot ? `${verdict.account} Last console lines: ${this.consoleOf(life)}` : verdict.account;
-    await this.set(row, 'ended', verdict.class, message, { verdict: verdictView(verdict), endedAt: new Date() });
+    // At once, because drawing the verdict can take a while on a slow disk, and nobody may take the machine for ready.
+    const gone = {
+      state: 'ending',
+      reason: 'process_gone',
+      message: 'its process is gone; the verdict is being drawn',
+    };
+    const isShut = life.egress.close();
+    const isTold = this.machines
+      .change(machine, row.incarnation, LIVE_STATES, { ...gone, state: 'ending' })
+      .catch((e: unknown) => this.log.warn(`that machine ${machine} is gone is not recorded yet`, e));
+    await this.ends.record(row, life.evidence, life.meta(exit), ({ account }) => ({
+      message: life.lastSeenAtMs === null ? `${account} Last console lines: ${consoleOf(life)}` : account,
+    }));
+    await Promise.all([isTold, isShut]);
   }
 
   /** The driver left nothing behind; the account says that there never was a machine, and why. */
-  private async neverRan(
-    row: MachineEntity,
-    evidence: EvidenceBundle,
-    startedAtMs: number,
-    message: string,
-  ): Promise<void> {
+  private neverRan(row: MachineEntity, evidence: EvidenceBundle, startedAtMs: number, message: string): Promise<void> {
     const atMs = Date.now();
-    const verdict = await evidence.conclude({
+    const meta = {
       formatVersion: 1,
       machineId: row.machineId,
       incarnation: row.incarnation,
@@ -163,47 +261,10 @@ export class MachineLives implements OnApplicationShutdown {
       stderrTail: message,
       serial: { totalBytes: 0, droppedBytes: 0 },
       recorder: { attachedBeforeBoot: true, lost: false, note: 'the driver could not start the machine' },
-    });
-    await this.set(row, 'ended', 'start_failed', message, { verdict: verdictView(verdict), endedAt: new Date(atMs) });
-  }
-
-  private async set(
-    row: MachineEntity,
-    state: MachineState,
-    reason: string,
-    message: string,
-    more: Partial<MachineEntity> = {},
-  ): Promise<void> {
-    await this.machines.change(row.machineId as MachineId, row.incarnation, { state, reason, message, ...more });
-  }
-
-  private consoleOf(life: LiveMachine): string {
-    return printable(Buffer.from(life.handle.consoleTail(CONSOLE_TAIL_BYTES)).toString('latin1'), CONSOLE_TAIL_BYTES);
-  }
-
-  private specification(row: MachineEntity, { image, files }: LaunchableImage) {
-    const machineId = row.machineId as MachineId;
-    return {
-      machineId,
-      incarnation: row.incarnation,
-      directory: this.paths.instance(machineId, row.incarnation),
-      evidenceDirectory: this.paths.evidence(machineId, row.incarnation),
-      cpus: row.cpus,
-      memoryMib: row.memoryMib,
-      boot: { kernelPath: files.kernelPath, initramfsPath: files.initramfsPath, commandLine: image.kernelArguments },
-      disk: { basePath: files.diskPath, baseFormat: files.diskFormat },
-      rtcBaseMs: null,
-      hostname: hostname(row),
-      listeners: [],
-      limits: { startTimeoutMs: START_TIMEOUT_MS, overlayBytes: null },
-    };
+    } as const;
+    return this.ends.record(row, evidence, meta, () => ({ reason: 'start_failed', message }));
   }
 }
 
-/** RFC 1123: letters, digits and inner dashes, 63 at most. */
-const hostname = ({ name, machineId }: MachineEntity): string =>
-  (name ?? machineId)
-    .toLowerCase()
-    .replaceAll('_', '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 63) || 'machine';
+const consoleOf = ({ handle }: LiveMachine): string =>
+  printable(Buffer.from(handle.consoleTail(CONSOLE_TAIL_BYTES)).toString('latin1'), CONSOLE_TAIL_BYTES);

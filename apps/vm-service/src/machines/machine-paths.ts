@@ -20,7 +20,17 @@ export class MachinePaths {
 
   /** The evidence bundle of one incarnation. Outlives the machine. */
   evidence(machine: MachineId, incarnation: number): string {
-    return path.join(this.config.home, 'evidence', checked(machine), String(incarnation));
+    return path.join(this.evidenceOf(machine), String(incarnation));
+  }
+
+  /** The evidence bundles of all incarnations of a machine. */
+  evidenceOf(machine: MachineId): string {
+    return path.join(this.config.home, 'evidence', checked(machine));
+  }
+
+  /** Templates of image versions: `<image>/<version>/<memory>-<cpus>`. */
+  get templatesRoot(): string {
+    return path.join(this.config.home, 'templates');
   }
 
   get imagesRoot(): string {

@@ -1,9 +1,14 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { MachineState, StartPurpose, VerdictView } from '@inquest/contracts-vm';
+import type { MachineOrigin, MachineState, StartPurpose, VerdictView } from '@inquest/contracts-vm';
 
 @Entity({ name: 'machine' })
 @Index('UQ_machine_request', ['requestId'], { unique: true })
 @Index('UQ_machine_live_name', ['name'], { unique: true, where: `"state" <> 'ended'` })
+// One machine at a time writes a working copy.
+@Index('UQ_machine_maintenance', ['image', 'imageVersion'], {
+  unique: true,
+  where: `"purpose" = 'maintenance' AND "state" <> 'ended'`,
+})
 @Index('IDX_machine_created', ['createdAt'])
 export class MachineEntity {
   @PrimaryColumn({ name: 'machine_id', type: 'varchar', length: 64, primaryKeyConstraintName: 'PK_machine' })
@@ -36,8 +41,16 @@ export class MachineEntity {
   accelerator!: string;
   @Column({ name: 'has_screen', type: 'boolean' })
   hasScreen!: boolean;
+  @Column({ type: 'varchar', length: 8, nullable: true })
+  origin!: MachineOrigin | null;
   @Column({ type: 'varchar', length: 64, nullable: true })
   owner!: string | null;
+  @Column({ name: 'allowed_hosts', type: 'jsonb' })
+  allowedHosts!: string[];
+  @Column({ name: 'has_local_model', type: 'boolean' })
+  hasLocalModel!: boolean;
+  @Column({ name: 'is_egress_up', type: 'boolean' })
+  isEgressUp!: boolean;
   @Column({ type: 'jsonb', nullable: true })
   verdict!: VerdictView | null;
   @Column({ name: 'is_removed', type: 'boolean' })

@@ -15,6 +15,7 @@ import {
   MachineList,
   MachineRequest,
   MachineView,
+  MakeTemplateRequest,
   NodeView,
   OpenStreamRequest,
   ReadFileRequest,
@@ -23,6 +24,7 @@ import {
   ScreenshotView,
   ShutdownMachineRequest,
   StartMachineRequest,
+  TemplateView,
   VerdictReport,
   vmOps,
   WaitMachineRequest,
@@ -34,6 +36,7 @@ import { RpcHandler } from '@inquest/messaging';
 import { GuestVerbsService } from '../guest/guest-verbs.service';
 import { StreamTickets } from '../guest/stream-tickets';
 import { NodeFacts } from '../nodes/node-facts';
+import { TemplateMaker } from '../templates/template-maker';
 import { MachinesService } from './machines.service';
 
 /** Machines of this node over NATS: the contract of vm-service. */
@@ -44,6 +47,7 @@ export class MachinesRpcController {
     private readonly verbs: GuestVerbsService,
     private readonly tickets: StreamTickets,
     private readonly facts: NodeFacts,
+    private readonly templates: TemplateMaker,
   ) {}
 
   @RpcHandler(vmOps.nodes, { everyNode: true })
@@ -64,6 +68,11 @@ export class MachinesRpcController {
   @RpcHandler(vmOps.start)
   start(@Payload() request: StartMachineRequest): Promise<MachineView> {
     return this.machines.start(request);
+  }
+
+  @RpcHandler(vmOps.makeTemplate)
+  makeTemplate(@Payload() request: MakeTemplateRequest): Promise<TemplateView> {
+    return this.templates.make(request);
   }
 
   @RpcHandler(vmOps.show)
@@ -138,7 +147,14 @@ export class MachinesController {
   constructor(
     private readonly machines: MachinesService,
     private readonly facts: NodeFacts,
+    private readonly templates: TemplateMaker,
   ) {}
+
+  @Post('templates')
+  @HttpCode(200)
+  makeTemplate(@Body() request: MakeTemplateRequest): Promise<TemplateView> {
+    return this.templates.make(request);
+  }
 
   @Get('node')
   node(): Promise<NodeView> {

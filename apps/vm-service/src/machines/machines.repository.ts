@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, Not, type EntityManager, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
-import { vmError, vmEvents, type MachineState } from '@inquest/contracts-vm';
-import { StateWaiters, type MachineId, type NodeId } from '@inquest/kernel';
+import { MACHINE_STATES, vmError, vmEvents, type MachineState } from '@inquest/contracts-vm';
+import { StateWaiters, type DomainError, type MachineId, type NodeId } from '@inquest/kernel';
 import { Outbox } from '@inquest/persistence';
+import { staleIncarnation } from './machine-refusals';
 import { machineView } from './machine-view';
 import { MachineEntity } from './machine.entity';
 
@@ -11,6 +12,9 @@ export type MachineChange = QueryDeepPartialEntity<MachineEntity>;
 
 /** SQLSTATE unique_violation. */
 const UNIQUE_VIOLATION = '23505';
+
+/** The states of a machine that has not ended. */
+export const LIVE_STATES: readonly MachineState[] = MACHINE_STATES.filter((state) => state !== 'ended');
 
 /** Rows of machines. A change of state and its event are one transaction; whoever waits for the state is woken. */
 @Injectable()
@@ -25,12 +29,13 @@ export class MachinesRepository {
     this.rows = database.getRepository(MachineEntity);
   }
 
+  /** The machine that a request made; null when there is none, or when the request has no id. */
+  madeBy(requestId: string | null): Promise<MachineEntity | null> {
+    return requestId === null ? Promise.resolve(null) : this.rows.findOneBy({ requestId });
+  }
+
   /** Inserts, or gives back the machine that the same request id made before. Throws `MACHINE_NAME_TAKEN`. */
   async insertOnce(row: MachineEntity): Promise<{ readonly row: MachineEntity; readonly isNew: boolean }> {
-    if (row.requestId !== null) {
-      const earlier = await this.rows.findOneBy({ requestId: row.requestId });
-      if (earlier !== null) return { row: earlier, isNew: false };
-    }
     try {
       await this.database.transaction(async (manager) => {
         await manager.insert(MachineEntity, row);
@@ -65,19 +70,56 @@ export class MachinesRepository {
 
   /** Machines of this node that have not ended. */
   unfinished(node: NodeId): Promise<MachineEntity[]> {
-    return this.rows.findBy({ node, state: In<MachineState>(['requested', 'starting', 'ready', 'paused', 'ending']) });
+    return this.rows.findBy({ node, state: In([...LIVE_STATES]) });
   }
 
-  /** Changes the machine in this incarnation; false, and nothing changed, when it has moved on. */
-  async change(machine: MachineId, incarnation: number, change: MachineChange): Promise<boolean> {
+  /**
+   * Changes a machine that is in this incarnation and in one of the states `from`; false, and nothing changed, when it
+   * is not. The states are checked by the database, so that of two changes at once the later one cannot undo an end.
+   */
+  async change(
+    machine: MachineId,
+    incarnation: number,
+    from: readonly MachineState[],
+    change: MachineChange,
+  ): Promise<boolean> {
     const isChanged = await this.database.transaction(async (manager) => {
-      const result = await manager.update(MachineEntity, { machineId: machine, incarnation }, change);
+      const result = await manager.update(
+        MachineEntity,
+        { machineId: machine, incarnation, state: In([...from]) },
+        change,
+      );
       if (result.affected !== 1) return false;
       await this.addEvent(manager, await manager.findOneByOrFail(MachineEntity, { machineId: machine }));
       return true;
     });
     this.waiters.notify(machine);
     return isChanged;
+  }
+
+  /**
+   * Takes a machine whose incarnation is over into the next one, and gives it as it is now. Throws `MACHINE_NAME_TAKEN`
+   * when another live machine has got its name meanwhile, and `MACHINE_INCARNATION_STALE` when somebody was faster.
+   */
+  async reincarnate(row: MachineEntity): Promise<MachineEntity> {
+    const machine = row.machineId as MachineId;
+    const incarnation = row.incarnation + 1;
+    const fresh = {
+      state: 'requested',
+      reason: 'reset',
+      message: 'starting afresh',
+      incarnation,
+      origin: null,
+      isEgressUp: false,
+      readyAt: null,
+      endedAt: null,
+      verdict: null,
+    } as const;
+    const isChanged = await this.change(machine, row.incarnation, ['ended'], fresh).catch((e: unknown) => {
+      throw isUniqueViolation(e) ? conflict(row, e) : e;
+    });
+    if (!isChanged) throw staleIncarnation(await this.get(machine), row.incarnation);
+    return { ...row, ...fresh };
   }
 
   /** The machine once it is in one of `states`, or as it is after `waitMs`. */
@@ -91,14 +133,25 @@ export class MachinesRepository {
   }
 
   private async afterConflict(row: MachineEntity, e: unknown): Promise<{ row: MachineEntity; isNew: boolean }> {
-    if ((e as { code?: string }).code !== UNIQUE_VIOLATION) throw e;
-    const earlier = row.requestId === null ? null : await this.rows.findOneBy({ requestId: row.requestId });
+    if (!isUniqueViolation(e)) throw e;
+    const earlier = await this.madeBy(row.requestId);
     if (earlier !== null) return { row: earlier, isNew: false };
-    throw vmError('MACHINE_NAME_TAKEN', `a live machine is already called "${row.name}"`, { name: row.name });
+    throw conflict(row, e);
   }
 
   private addEvent(manager: EntityManager, row: MachineEntity): Promise<void> {
     const body = { machine: machineView(row, null), atMs: Date.now() };
     return this.outbox.add(manager, vmEvents.machineChanged, [row.machineId], body);
   }
+}
+
+const isUniqueViolation = (e: unknown): boolean => (e as { code?: unknown }).code === UNIQUE_VIOLATION;
+
+/** What the database refused: a second writer of a working copy, or a second live machine of the same name. */
+function conflict({ name, image, imageVersion }: MachineEntity, e: unknown): DomainError {
+  if ((e as { constraint?: unknown }).constraint === 'UQ_machine_maintenance') {
+    const message = `another live machine writes the working copy ${image}:${imageVersion}`;
+    return vmError('MACHINE_MAINTENANCE_TAKEN', message, { image, version: imageVersion });
+  }
+  return vmError('MACHINE_NAME_TAKEN', `another live machine is called "${name}"`, { name });
 }

@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import {
   CPUS,
-  vmError,
   type DestroyedView,
   type DestroyMachineRequest,
   type EvidenceRequest,
@@ -9,28 +8,38 @@ import {
   type IncarnationRequest,
   type ListMachinesRequest,
   type MachineList,
+  type MachineState,
   type MachineView,
   type ResetMachineRequest,
   type ShutdownMachineRequest,
   type StartMachineRequest,
   type VerdictReport,
+  type VerdictView,
   type WaitMachineRequest,
 } from '@inquest/contracts-vm';
-import { KeyedQueue, newMachineId, type MachineId, type NodeId } from '@inquest/kernel';
-import { VM_DRIVER, type VmDriver } from '@inquest/vm-driver';
+import { hasCode, KeyedQueue, newMachineId, type MachineId, type NodeId } from '@inquest/kernel';
+import { ENGINE_VERSION } from '@inquest/verdict-engine';
+import { VM_DRIVER, type DestroyedInstance, type VmDriver } from '@inquest/vm-driver';
+import { EgressOffers } from '../egress/egress-offers';
 import { EvidenceBundle } from '../evidence/evidence-bundle';
 import { verdictView } from '../evidence/verdict-view';
+import { HostAccelerator } from '../nodes/host-accelerator';
 import { NodeFacts } from '../nodes/node-facts';
 import { VmServiceConfig } from '../vm-service.config';
 import { ImageResolver } from './image-resolver';
 import { MachineLives } from './machine-lives';
 import { MachinePaths } from './machine-paths';
-import { machineView } from './machine-view';
+import { staleIncarnation, stateWrong } from './machine-refusals';
+import { listedView, machineView } from './machine-view';
 import type { MachineEntity } from './machine.entity';
-import { MachinesRepository } from './machines.repository';
+import { LIVE_STATES, MachinesRepository } from './machines.repository';
 
 /** How long the agent has to take a request to power off; the machine's own time is the caller's `waitMs`. */
 const SHUTDOWN_REQUEST_MS = 10_000;
+/** States in which there is an agent to ask; `ending` because a guest may be asked again. */
+const SHUTDOWN_FROM: readonly MachineState[] = ['ready', 'paused', 'ending'];
+/** A verdict that is being drawn is worth this wait to whoever asks for it. */
+const CONCLUSION_WAIT_MS = 5_000;
 
 /** Machines of this node as their callers see them. Operations that change one machine's life go one at a time. */
 @Injectable()
@@ -46,19 +55,25 @@ export class MachinesService {
     private readonly images: ImageResolver,
     private readonly paths: MachinePaths,
     private readonly node: NodeFacts,
+    private readonly accelerator: HostAccelerator,
+    private readonly egress: EgressOffers,
   ) {}
 
   /**
-   * Answers with the machine in `requested`; wait for `ready` with `wait`. Throws `MACHINE_NAME_TAKEN`, `NODE_EXHAUSTED`
-   * and what the image check throws; nothing is left then.
+   * Answers with the machine in `requested`; wait for `ready` with `wait`. Throws `MACHINE_NAME_TAKEN`,
+   * `MACHINE_MAINTENANCE_TAKEN`, `NODE_EXHAUSTED`, `EGRESS_ENTRY_INVALID`, `LOCAL_MODEL_MISSING` and what the image check
+   * throws; nothing is left then. A request that was made before gets its machine again.
    */
   async start(request: StartMachineRequest): Promise<MachineView> {
+    const earlier = await this.machines.madeBy(request.requestId);
+    if (earlier !== null) return this.view(earlier);
+    const wishes = this.egress.accept(request);
     const launch = await this.images.resolve(request.image, request.version, request.purpose);
     const memoryMib = request.memoryMib ?? launch.image.defaultMemoryMib;
-    this.node.requireMemory(memoryMib);
-    const { accelerator } = await this.node.accelerator();
-    const { row, isNew } = await this.machines.insertOnce({
-      machineId: newMachineId(this.config.nodeId as NodeId),
+    await this.node.requireMemory(memoryMib);
+    const machineId = newMachineId(this.config.nodeId as NodeId);
+    const requested: MachineEntity = {
+      machineId,
       requestId: request.requestId,
       name: request.name,
       node: this.config.nodeId,
@@ -71,17 +86,24 @@ export class MachinesService {
       incarnation: 1,
       cpus: request.cpus ?? CPUS.default,
       memoryMib,
-      accelerator,
+      accelerator: this.accelerator.known?.accelerator ?? 'probing',
       hasScreen: launch.image.hasScreen,
+      origin: null,
       owner: request.owner,
+      ...wishes,
+      isEgressUp: false,
       verdict: null,
       isRemoved: false,
       createdAt: new Date(),
       readyAt: null,
       endedAt: null,
+    };
+    // In the machine's queue: a destroy that comes as soon as the row can be seen must find the start to end it.
+    return this.lifecycle.run(machineId, async () => {
+      const { row, isNew } = await this.machines.insertOnce(requested);
+      if (isNew) this.lives.begin(row, launch);
+      return this.view(row);
     });
-    if (isNew) this.lives.begin(row, launch);
-    return this.view(row);
   }
 
   async show(machine: MachineId): Promise<MachineView> {
@@ -95,7 +117,7 @@ export class MachinesService {
 
   async list({ includeEnded, limit }: ListMachinesRequest): Promise<MachineList> {
     const rows = await this.machines.list(this.config.nodeId as NodeId, includeEnded, limit);
-    return { items: rows.map((row) => this.view(row)) };
+    return { items: rows.map((row) => listedView(this.view(row))) };
   }
 
   async wait({ machineId, states, waitMs }: WaitMachineRequest): Promise<MachineView> {
@@ -105,41 +127,38 @@ export class MachinesService {
   /**
    * Asks the guest to power off and waits for the machine to end. Kills nothing: a guest that does not obey is still
    * there afterwards, and its provisional verdict says so. Throws `MACHINE_STATE_WRONG`, `MACHINE_INCARNATION_STALE`.
+   * Not in the machine's queue: a destroy does not wait for a guest that does not obey.
    */
-  shutdown(request: ShutdownMachineRequest): Promise<MachineView> {
+  async shutdown(request: ShutdownMachineRequest): Promise<MachineView> {
     const machine = request.machineId as MachineId;
-    return this.lifecycle.run(machine, async () => {
-      const row = await this.inIncarnation(machine, request.incarnation);
-      const life = this.lives.find(machine);
-      if (life === null) throw stateWrong(row, 'powered off');
-      await life.evidence.recordAction({ action: 'shutdown', by: request.by, reason: request.mode });
-      await this.machines.change(machine, row.incarnation, { state: 'ending', reason: 'shutdown_requested' });
-      await life.agent
-        .shutdown(request.mode, { signal: AbortSignal.timeout(SHUTDOWN_REQUEST_MS) })
-        .catch((e: unknown) => this.log.warn(`machine ${machine}: the agent did not take the shutdown: ${String(e)}`));
-      return this.view(await this.machines.waitFor(machine, ['ended'], request.waitMs));
-    });
+    const row = await this.inIncarnation(machine, request.incarnation);
+    const life = this.lives.find(machine);
+    if (life === null || !SHUTDOWN_FROM.includes(row.state)) throw stateWrong(row, 'and cannot be powered off');
+    await life.evidence.recordAction({ action: 'shutdown', by: request.by, reason: request.mode });
+    const asked = { state: 'ending', reason: 'shutdown_requested', message: `${request.by} asked for ${request.mode}` };
+    await this.machines.change(machine, row.incarnation, SHUTDOWN_FROM, { ...asked, state: 'ending' });
+    await life.agent
+      .shutdown(request.mode, { signal: AbortSignal.timeout(SHUTDOWN_REQUEST_MS) })
+      .catch((e: unknown) => this.log.warn(`machine ${machine}: the agent did not take the shutdown: ${String(e)}`));
+    return this.view(await this.machines.waitFor(machine, ['ended'], request.waitMs));
   }
 
-  /** Kills, waits until the process is observed gone, and starts a new incarnation on a new overlay. */
+  /**
+   * Kills, waits until the process is observed gone, and starts a new incarnation on a new overlay. Throws
+   * `MACHINE_STATE_WRONG` for a removed machine and for one whose process does not end, `MACHINE_INCARNATION_STALE`,
+   * `MACHINE_NAME_TAKEN` and what the image check throws; the image is checked before anything is killed.
+   */
   reset(request: ResetMachineRequest): Promise<MachineView> {
     const machine = request.machineId as MachineId;
     return this.lifecycle.run(machine, async () => {
       const row = await this.inIncarnation(machine, request.incarnation);
-      if (row.isRemoved) throw stateWrong(row, 'reset');
+      if (row.isRemoved) throw stateWrong(row, 'and removed, so it cannot be reset');
       const launch = await this.images.resolve(row.image, row.imageVersion, row.purpose);
-      await this.end(row, 'reset', request.by);
-      const incarnation = row.incarnation + 1;
-      const fresh = {
-        state: 'requested',
-        reason: 'reset',
-        message: 'starting afresh',
-        readyAt: null,
-        endedAt: null,
-      } as const;
-      await this.machines.change(machine, row.incarnation, { ...fresh, incarnation, verdict: null });
-      this.lives.begin({ ...row, ...fresh, incarnation, verdict: null }, launch);
-      return this.show(machine);
+      const { killed } = await this.end(row, 'reset', request.by);
+      if (!killed) throw stateWrong(row, 'and its process does not end, so it cannot be reset');
+      const fresh = await this.machines.reincarnate(await this.machines.get(machine));
+      this.lives.begin(fresh, launch);
+      return this.view(fresh);
     });
   }
 
@@ -149,30 +168,36 @@ export class MachinesService {
     return this.lifecycle.run(machine, async () => {
       const row = await this.machines.get(machine);
       const { killed, signalled, directoryRemoved } = await this.end(row, 'destroy', by);
-      const ended = await this.machines.get(machine);
-      const wasEnded = ended.state === 'ended';
-      await this.machines.change(machine, ended.incarnation, {
-        isRemoved: directoryRemoved,
-        ...(wasEnded ? {} : { state: 'ended' as const, reason: 'destroyed', message: 'removed', endedAt: new Date() }),
-      });
-      return { machineId: machine, killed, signalled, directoryRemoved, verdict: ended.verdict };
+      if (killed) {
+        // Only where no verdict could be stored in time: what is gone must not look alive.
+        const gone = { state: 'ended', reason: 'destroyed', message: `removed by ${by}`, endedAt: new Date() } as const;
+        await this.machines.change(machine, row.incarnation, LIVE_STATES, gone);
+      }
+      if (directoryRemoved) await this.machines.change(machine, row.incarnation, ['ended'], { isRemoved: true });
+      const { verdict } = await this.machines.get(machine);
+      return { machineId: machine, killed, signalled, directoryRemoved, verdict };
     });
   }
 
-  /** The stored verdict of an incarnation, or, for one that still lives, the verdict as of an active probe made now. */
+  /**
+   * The stored verdict of an incarnation, drawn anew from its evidence, or, for one that still lives, the verdict as of
+   * an active probe made now. Throws `MACHINE_UNKNOWN`, `MACHINE_INCARNATION_STALE`, and `MACHINE_STATE_WRONG` for a
+   * machine that has not begun to run.
+   */
   async verdict(request: IncarnationRequest): Promise<VerdictReport> {
     const machine = request.machineId as MachineId;
+    // One that ends right now has its verdict in a moment.
+    if (this.lives.find(machine) === null) await this.lives.whenConcluded(machine, CONCLUSION_WAIT_MS);
     const row = await this.machines.get(machine);
     const incarnation = request.incarnation ?? row.incarnation;
-    if (incarnation > row.incarnation) throw stale(row, incarnation);
+    if (incarnation > row.incarnation) throw staleIncarnation(row, incarnation);
     const life = this.lives.find(machine);
     if (life?.incarnation === incarnation) {
       await life.probe();
-      const verdict = await life.evidence.verdictAsOf(life.meta(null));
-      return report(machine, incarnation, verdict, true);
+      return report(machine, incarnation, verdictView(await life.evidence.verdictAsOf(life.meta(null))), true);
     }
-    const bundle = new EvidenceBundle(this.paths.evidence(machine, incarnation));
-    return report(machine, incarnation, await bundle.recompute(), false);
+    if (incarnation === row.incarnation && row.state !== 'ended') throw stateWrong(row, 'and has no verdict yet');
+    return report(machine, incarnation, await this.storedVerdict(row, incarnation), false);
   }
 
   /** Part of an evidence file of this or an earlier incarnation. Throws `MACHINE_UNKNOWN`, `MACHINE_INCARNATION_STALE`. */
@@ -180,29 +205,34 @@ export class MachinesService {
     const machine = machineId as MachineId;
     const row = await this.machines.get(machine);
     const incarnation = wanted ?? row.incarnation;
-    if (incarnation > row.incarnation) throw stale(row, incarnation);
+    if (incarnation > row.incarnation) throw staleIncarnation(row, incarnation);
     const bundle = new EvidenceBundle(this.paths.evidence(machine, incarnation));
     return { machineId: machine, incarnation, file, ...(await bundle.readPart(file, fromOffset)) };
   }
 
-  /** Ends the running incarnation, if any, with its verdict stored, and removes the instance. */
-  private async end(row: MachineEntity, action: 'reset' | 'destroy', by: string) {
-    const machine = row.machineId as MachineId;
-    const directory = this.paths.instance(machine, row.incarnation);
-    await this.lives.abandonBirth(machine, action);
-    const life = this.lives.find(machine);
-    if (life !== null) {
-      await life.evidence.recordAction({ action, by, reason: action });
-      await life.handle.stop({ graceMs: 0 });
+  /** From the files; from the row when the disk was full as they should have been written. */
+  private async storedVerdict(row: MachineEntity, incarnation: number): Promise<VerdictView> {
+    const bundle = new EvidenceBundle(this.paths.evidence(row.machineId as MachineId, incarnation));
+    try {
+      return verdictView(await bundle.recompute());
+    } catch (e) {
+      const inRow = incarnation === row.incarnation ? row.verdict : null;
+      if (!hasCode(e, 'EVIDENCE_META_MISSING') || inRow === null) throw e;
+      return inRow;
     }
-    await this.lives.whenConcluded(machine);
-    const destroyed = await this.driver.destroyInstance(directory);
-    return { ...destroyed, signalled: destroyed.signalled || life !== null };
+  }
+
+  /** Ends the running incarnation, if any, with its verdict stored, and removes the instance. */
+  private async end(row: MachineEntity, action: 'reset' | 'destroy', by: string): Promise<DestroyedInstance> {
+    const machine = row.machineId as MachineId;
+    const isEnded = await this.lives.end(machine, action, by);
+    const destroyed = await this.driver.destroyInstance(this.paths.instance(machine, row.incarnation));
+    return { ...destroyed, signalled: destroyed.signalled || isEnded };
   }
 
   private async inIncarnation(machine: MachineId, incarnation: number | null): Promise<MachineEntity> {
     const row = await this.machines.get(machine);
-    if (incarnation !== null && incarnation !== row.incarnation) throw stale(row, incarnation);
+    if (incarnation !== null && incarnation !== row.incarnation) throw staleIncarnation(row, incarnation);
     return row;
   }
 
@@ -214,28 +244,6 @@ export class MachinesService {
 const report = (
   machineId: MachineId,
   incarnation: number,
-  verdict: Awaited<ReturnType<EvidenceBundle['recompute']>>,
+  verdict: VerdictView,
   isProvisional: boolean,
-): VerdictReport => ({
-  machineId,
-  incarnation,
-  verdict: verdictView(verdict),
-  engineVersion: String(verdict.engineVersion),
-  isProvisional,
-});
-
-const stale = (row: MachineEntity, incarnation: number) =>
-  vmError(
-    'MACHINE_INCARNATION_STALE',
-    `machine ${row.machineId} is in incarnation ${row.incarnation}, not ${incarnation}`,
-    {
-      machine: row.machineId,
-      incarnation: row.incarnation,
-    },
-  );
-
-const stateWrong = (row: MachineEntity, wanted: string) =>
-  vmError('MACHINE_STATE_WRONG', `machine ${row.machineId} is ${row.state} (${row.reason}) and cannot be ${wanted}`, {
-    machine: row.machineId,
-    state: row.state,
-  });
+): VerdictReport => ({ machineId, incarnation, verdict, engineVersion: String(ENGINE_VERSION), isProvisional });

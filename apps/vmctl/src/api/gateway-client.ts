@@ -16,6 +16,7 @@ export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the client's own. */
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }
@@ -24,10 +25,19 @@ export interface CallOptions {
 export class GatewayClient {
   private address: Promise<PlatformAddress> | null = null;
 
-  constructor(private readonly env: Environment) {}
+  /** `signal` ends every request. */
+  constructor(
+    private readonly env: Environment,
+    private readonly signal: AbortSignal,
+  ) {}
 
   /** One JSON request. Throws what the platform answers, `CLI_PLATFORM_DOWN`, `CLI_ANSWER_INVALID`. */
-  async call<T extends object>(Answer: DtoClass<T>, method: Method, path: string, options: CallOptions = {}): Promise<T> {
+  async call<T extends object>(
+    Answer: DtoClass<T>,
+    method: Method,
+    path: string,
+    options: CallOptions = {},
+  ): Promise<T> {
     const payload = options.body === undefined ? null : Buffer.from(JSON.stringify(options.body));
     const response = await this.open(method, path, { timeoutMs: CALL_TIMEOUT_MS, ...options }, payload);
     const body = await text(response);
@@ -39,20 +49,35 @@ export class GatewayClient {
   }
 
   /** A request whose answer is a stream of bytes, and whose body may be one. */
-  stream(method: Method, path: string, options: CallOptions = {}, body: Readable | null = null): Promise<IncomingMessage> {
+  stream(
+    method: Method,
+    path: string,
+    options: CallOptions = {},
+    body: Readable | null = null,
+  ): Promise<IncomingMessage> {
     if (body !== null) return this.open(method, path, options, body);
-    return this.open(method, path, options, options.body === undefined ? null : Buffer.from(JSON.stringify(options.body)));
+    return this.open(
+      method,
+      path,
+      options,
+      options.body === undefined ? null : Buffer.from(JSON.stringify(options.body)),
+    );
   }
 
-  private async open(method: Method, path: string, options: CallOptions, body: Buffer | Readable | null): Promise<IncomingMessage> {
+  private async open(
+    method: Method,
+    path: string,
+    options: CallOptions,
+    body: Buffer | Readable | null,
+  ): Promise<IncomingMessage> {
     this.address ??= findPlatform(this.env);
     const { url, token } = await this.address;
-    const response = await send(new URL(`${url}${path}${queryString(options.query)}`), method, token, options, body).catch(
-      (e: unknown) => {
-        if (options.signal?.aborted) throw e;
-        throw cliError('CLI_PLATFORM_DOWN', `the gateway at ${url} does not answer: ${reasonOf(e)}`, { url }, e);
-      },
-    );
+    const target = new URL(`${url}${path}${queryString(options.query)}`);
+    const signal = options.signal ?? this.signal;
+    const response = await send(target, method, token, { ...options, signal }, body).catch((e: unknown) => {
+      if (signal.aborted) throw e;
+      throw cliError('CLI_PLATFORM_DOWN', `the gateway at ${url} does not answer: ${reasonOf(e)}`, { url }, e);
+    });
     if ((response.statusCode ?? 500) < 400) return response;
     throw await problem(response, method, path);
   }
@@ -69,13 +94,16 @@ function send(
     const type = body instanceof Buffer ? 'application/json' : 'application/octet-stream';
     const request = httpRequest(url, {
       method,
+      // A connection of its own: the shared agent would call one that is quiet for five seconds timed out.
+      agent: false,
       headers: { ...headers, authorization: `Bearer ${token}`, ...(body === null ? {} : { 'content-type': type }) },
       ...(signal ? { signal } : {}),
-      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
     });
     request.once('response', resolve);
     request.once('error', reject);
-    request.once('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    if (timeoutMs !== undefined) {
+      request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    }
     if (body === null || body instanceof Buffer) request.end(body ?? undefined);
     // A refused upload breaks the pipe; the answer says why.
     else void pipeline(body, request).catch(() => undefined);
@@ -85,7 +113,10 @@ function send(
 function queryString(query: CallOptions['query'] = {}): string {
   const pairs = Object.entries(query).flatMap(([key, value]) => {
     if (value === null) return [];
-    return (Array.isArray(value) ? (value as readonly string[]) : [String(value)]).map((item): [string, string] => [key, item]);
+    return (Array.isArray(value) ? (value as readonly string[]) : [String(value)]).map((item): [string, string] => [
+      key,
+      item,
+    ]);
   });
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
@@ -94,7 +125,10 @@ async function problem(response: IncomingMessage, method: Method, path: string):
   const body = await text(response).catch(() => '');
   const parsed = parseJson(body);
   const error = errorFromBody(parsed === null ? null : { ...parsed, message: parsed['detail'] ?? parsed['message'] });
-  return error ?? cliError('CLI_ANSWER_INVALID', `${method} ${path} was answered with status ${response.statusCode}`, { path });
+  return (
+    error ??
+    cliError('CLI_ANSWER_INVALID', `${method} ${path} was answered with status ${response.statusCode}`, { path })
+  );
 }
 
 function parseJson(body: string): Record<string, unknown> | null {
@@ -106,4 +140,5 @@ function parseJson(body: string): Record<string, unknown> | null {
   }
 }
 
-const reasonOf = (e: unknown): string => (e instanceof Error ? e.message || (e as NodeJS.ErrnoException).code || '' : String(e));
+const reasonOf = (e: unknown): string =>
+  e instanceof Error ? e.message || (e as NodeJS.ErrnoException).code || '' : String(e);

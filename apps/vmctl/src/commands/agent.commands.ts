@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { CliContext, ContextOf } from '../context';
 import { EXIT } from '../exit-codes';
 import { runAgent } from '../run/run-agent';
+import { examples } from './examples';
 
 interface AgentRunOptions {
   readonly project: string;
@@ -19,6 +20,17 @@ export function addAgentCommands(program: CommandUnknownOpts, context: ContextOf
     .option('--image <image>', 'base system', 'tiny')
     .option('--keep', 'leave the session and its machine open for a further run')
     .description('open a session, run the request, watch it live; then power off, judge, publish')
+    .addHelpText(
+      'after',
+      [
+        examples([
+          "vmctl agent run --project site 'Add a page that lists the releases.'",
+          'opens, works, closes, publishes',
+        ]),
+        '',
+        'Exit status 0 only when the run was completed. Ctrl-C cancels the run and closes the session.',
+      ].join('\n'),
+    )
     .action((prompt, options) => agentRun(context(), prompt.join(' '), options));
 }
 

@@ -1,68 +1,126 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { ImageList, ImageLogView, ImageView } from '@inquest/contracts-image';
+import { ImageList, ImageLogView, ImageVersionDetail, ImageVersionView, ImageView } from '@inquest/contracts-image';
 import { OperationView } from '@inquest/contracts-shared';
-import { errorFromBody } from '@inquest/kernel';
-import { printable } from '@inquest/transcript';
+import { printable, printableLine } from '@inquest/transcript';
 import type { CliContext, ContextOf } from '../context';
+import { aligned } from '../output/aligned';
 import { age, size } from '../output/phrases';
+import { followOperation, operationText } from '../run/follow-operation';
+import { examples } from './examples';
+import { addImageLifeCommands } from './image-life.commands';
+import { imagePath, nameAndVersion } from './image-name';
 
-/** One long poll of an operation. */
-const WAIT_MS = 20_000;
+/** `sha256:` and twelve digits: enough to tell versions apart. */
+const SHOWN_DIGEST_LENGTH = 19;
 
 type ImageVerb = 'build' | 'freeze' | 'verify';
 
-/** `image ls|show|build|freeze|verify`. */
+/** `image ls|show|build|freeze|verify`, and what `addImageLifeCommands` adds. */
 export function addImageCommands(program: CommandUnknownOpts, context: ContextOf): void {
-  const image = program.command('image').description('base systems: build, freeze, verify');
+  const image = program.command('image').description('base systems: build, import, freeze, maintain, verify, compare');
   image
     .command('ls')
     .description('list the images and their newest versions')
     .action(() => list(context()));
   image
     .command('show')
-    .argument('<image>', 'name, or name:version for its log')
+    .argument('<image>', 'name, or name:version for its lineage, users and log')
     .description('show every version of an image, its checks and lineage')
     .action((name) => show(context(), name));
   image
     .command('build')
-    .argument('<image>')
+    .argument('<image>', 'name of a recipe')
     .description('build the next version from its recipe')
+    .addHelpText('after', examples(['vmctl image build tiny', 'its log: vmctl image show tiny:<version>']))
     .action((name) => operate(context(), 'build', name, null));
   image
     .command('freeze')
     .argument('<image>', 'name, or name:version')
     .description('smoke-boot a built version, checksum it and make it read-only; only then can it start machines')
+    .addHelpText(
+      'after',
+      examples(
+        ['vmctl image freeze tiny', 'the newest version that was built'],
+        ['vmctl image freeze tiny:3', 'version 3'],
+      ),
+    )
     .action((name) => operate(context(), 'freeze', ...nameAndVersion(name)));
   image
     .command('verify')
     .argument('<image>', 'name, or name:version')
     .description('read every byte of a frozen version again and compare it with its record')
     .action((name) => operate(context(), 'verify', ...nameAndVersion(name)));
+  addImageLifeCommands(image, context);
 }
 
 async function list({ gateway, printer }: CliContext): Promise<void> {
   const images = await gateway.call(ImageList, 'GET', '/v1/images');
   const now = Date.now();
-  printer.result(images, () =>
-    printer.table(
-      ['IMAGE', 'FROZEN', 'NEWEST', 'STATE', 'SIZE', 'AGE', 'DIGEST'],
-      images.items.map(({ name, frozenVersion, versions }) => {
-        const newest = versions[0];
-        if (!newest) return [name, '-', '-', 'not built', '-', '-', `build it: vmctl image build ${name}`];
-        const disk = newest.sizeBytes === null ? '-' : size(newest.sizeBytes);
-        const digest = newest.digest?.slice(0, 19) ?? '-';
-        return [name, String(frozenVersion ?? '-'), String(newest.version), newest.state, disk, age(newest.createdAtMs, now), digest];
-      }),
-    ),
+  printer.list(
+    images,
+    ['IMAGE', 'FROZEN', 'NEWEST', 'STATE', 'SIZE', 'AGE', 'DIGEST'],
+    images.items.map((image) => imageRow(image, now)),
+    'there is no image and no recipe; recipes are folders below tools/images',
   );
+}
+
+function imageRow({ name, frozenVersion, versions }: ImageView, now: number): string[] {
+  const newest = versions[0];
+  if (!newest) return [name, '-', '-', 'not built', '-', '-', `build it: vmctl image build ${name}`];
+  const disk = newest.sizeBytes === null ? '-' : size(newest.sizeBytes);
+  const digest = newest.digest?.slice(0, SHOWN_DIGEST_LENGTH) ?? '-';
+  return [
+    name,
+    String(frozenVersion ?? '-'),
+    String(newest.version),
+    newest.state,
+    disk,
+    age(newest.createdAtMs, now),
+    digest,
+  ];
 }
 
 async function show({ gateway, printer }: CliContext, spec: string): Promise<void> {
   const [name, version] = nameAndVersion(spec);
-  const image = await gateway.call(ImageView, 'GET', `/v1/images/${encodeURIComponent(name)}`);
-  const log = version === null ? null : await readLog(gateway, name, version);
-  printer.result(log === null ? image : { ...image, log }, () => [describe(printer, image), ...(log === null ? [] : ['', log])].join('\n'));
+  if (version === null) {
+    const image = await gateway.call(ImageView, 'GET', imagePath(name));
+    printer.result(image, () => describe(printer, image));
+    return;
+  }
+  const detail = await gateway.call(ImageVersionDetail, 'GET', `${imagePath(name)}/versions/${version}`);
+  const log = await readLog(gateway, name, version);
+  printer.result({ ...detail, log }, () => [describeVersion(printer, detail), '', log].join('\n'));
 }
+
+function describeVersion(printer: CliContext['printer'], detail: ImageVersionDetail): string {
+  const { version: v, ancestors, children, machines, packages, diskUseBytes, unfreezeReason } = detail;
+  const facts: readonly (readonly [string, string])[] = [
+    ['version', `${v.name}:${v.version}`],
+    ['state', v.message === v.state ? v.state : `${v.state}: ${v.message}`],
+    ['origin', originText(v)],
+    ['descends from', ancestors.length === 0 ? '-' : ancestors.join(' < ')],
+    ...(unfreezeReason === null ? [] : [['unfrozen because', unfreezeReason] as const]),
+    ['unfrozen into', children.length === 0 ? '-' : children.join(', ')],
+    ['digest', v.digest ?? '-'],
+    ['size', `${v.sizeBytes === null ? '-' : size(v.sizeBytes)}, on disk ${size(diskUseBytes)}`],
+    ['age', age(v.createdAtMs, Date.now())],
+    ['last verified', v.verifiedAtMs === null ? '-' : `${age(v.verifiedAtMs, Date.now())} ago`],
+    ['kernel', v.kernelVersion],
+    ['guest agent', v.agentVersion],
+    ['packages', String(packages.length)],
+    ['machines', machines.length === 0 ? '-' : machines.map(({ name, machineId }) => name ?? machineId).join(', ')],
+  ];
+  const lines = aligned(facts.map(([fact, value]) => [fact, printableLine(value)] as const));
+  return [...lines, '', ...checkLines(v)].join('\n');
+}
+
+function originText({ origin, recipeDigest, sourceDigest }: ImageVersionView): string {
+  if (origin === 'recipe') return `recipe ${recipeDigest}`;
+  return origin === 'import' ? `import of ${sourceDigest ?? '-'}` : 'maintenance';
+}
+
+const checkLines = ({ checks }: ImageVersionView): string[] =>
+  checks.map(({ name, outcome, detail }) => `  ${outcome.padEnd(9)}  ${printableLine(`${name}: ${detail}`)}`);
 
 function describe(printer: CliContext['printer'], { name, description, versions }: ImageView): string {
   const now = Date.now();
@@ -75,7 +133,7 @@ function describe(printer: CliContext['printer'], { name, description, versions 
     v.digest ?? '-',
     v.message,
   ]);
-  const checks = versions[0]?.checks.map(({ name: check, outcome, detail }) => `  ${outcome.padEnd(9)}  ${check}: ${detail}`) ?? [];
+  const checks = versions[0] === undefined ? [] : checkLines(versions[0]);
   return [
     `${name}: ${description}`,
     printer.table(['VERSION', 'STATE', 'AGE', 'KERNEL', 'AGENT', 'DIGEST', 'MESSAGE'], rows),
@@ -85,8 +143,8 @@ function describe(printer: CliContext['printer'], { name, description, versions 
 
 async function readLog(gateway: CliContext['gateway'], name: string, version: number): Promise<string> {
   let text = '';
-  for (let fromOffset = 0; ; ) {
-    const path = `/v1/images/${encodeURIComponent(name)}/versions/${version}/log`;
+  for (let fromOffset = 0; ;) {
+    const path = `${imagePath(name)}/versions/${version}/log`;
     const part = await gateway.call(ImageLogView, 'GET', path, { query: { fromOffset } });
     if (part.text === '') return printable(text);
     text += part.text;
@@ -96,36 +154,19 @@ async function readLog(gateway: CliContext['gateway'], name: string, version: nu
 
 async function operate(context: CliContext, verb: ImageVerb, name: string, version: number | null): Promise<void> {
   const operation = await operateOnImage(context, verb, name, version);
-  const seconds = (((operation.endedAtMs ?? operation.startedAtMs) - operation.startedAtMs) / 1000).toFixed(1);
-  context.printer.result(operation, () => `${operation.subject}: ${verb} ${operation.state} in ${seconds} s`);
+  context.printer.result(operation, () => operationText(operation));
 }
 
 /** Starts an operation and follows it to its end, telling each step. Throws the error that ended it. */
 export async function operateOnImage(
-  { gateway, printer, signal }: CliContext,
+  context: CliContext,
   verb: ImageVerb,
   name: string,
   version: number | null,
 ): Promise<OperationView> {
   const body = verb === 'build' ? {} : { version };
-  let operation = await gateway.call(OperationView, 'POST', `/v1/images/${encodeURIComponent(name)}/${verb}`, { body });
-  let told = '';
-  while (operation.state === 'running') {
-    if (operation.step !== told) printer.note(`  ${String(operation.percent).padStart(3)} %  ${operation.step}`);
-    told = operation.step;
-    signal.throwIfAborted();
-    operation = await gateway.call(OperationView, 'GET', `/v1/operations/${operation.operationId}`, {
-      query: { waitMs: WAIT_MS, knownStep: told },
-      signal,
-    });
-  }
-  const error = errorFromBody(operation.error);
-  if (error !== null) throw error;
-  return operation;
-}
-
-/** `tiny` or `tiny:3`. What is not a number is left to the platform to refuse. */
-function nameAndVersion(spec: string): [string, number | null] {
-  const match = /^(.*):(\d+)$/.exec(spec);
-  return match ? [match[1] ?? spec, Number(match[2])] : [spec, null];
+  return followOperation(
+    context,
+    await context.gateway.call(OperationView, 'POST', `${imagePath(name)}/${verb}`, { body }),
+  );
 }

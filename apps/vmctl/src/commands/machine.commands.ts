@@ -1,22 +1,17 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { DestroyedView, MachineList, MachineView, VerdictReport } from '@inquest/contracts-vm';
-import { BUNDLE_FILES, drawVerdict, parseEvidence, type BundleContent, type Verdict } from '@inquest/verdict-engine';
+import { DestroyedView, MachineList, MachineView } from '@inquest/contracts-vm';
 import type { CliContext, ContextOf } from '../context';
-import { cliError } from '../errors';
 import { age } from '../output/phrases';
 import { verdictText } from '../output/verdict-text';
-import { copy } from '../run/copy';
 import { awaitReady } from '../run/await-ready';
+import { copy } from '../run/copy';
+import { examples } from './examples';
+import { wholeNumber } from './option-values';
 
-const wholeNumber = (value: string): number => {
-  const number = Number(value);
-  if (Number.isSafeInteger(number) && number >= 0) return number;
-  throw cliError('CLI_USAGE_INVALID', `"${value}" is not a whole number`);
-};
+/** How a machine is named in every command; listed with the arguments of its help. */
+export const MACHINE_ARGUMENT = 'name or id; a name means the live machine that has it, else the last that had it';
 
-/** `new|ls|show|cp|reset|rm|verdict`: machines. */
+/** `new|ls|show|cp|reset|rm`: machines. */
 export function addMachineCommands(program: CommandUnknownOpts, context: ContextOf): void {
   program
     .command('new')
@@ -24,8 +19,16 @@ export function addMachineCommands(program: CommandUnknownOpts, context: Context
     .option('--name <name>', 'a name to type instead of the id')
     .option('--memory <MiB>', 'memory of the machine', wholeNumber)
     .option('--cpus <count>', 'virtual processors', wholeNumber)
+    .option('--maintenance', 'on the open working copy of an unfrozen image; what it writes is kept')
     .option('--no-wait', 'do not wait until the guest agent answers')
     .description('start a machine on a frozen image')
+    .addHelpText(
+      'after',
+      examples(
+        ['vmctl new tiny --name box', 'on the newest frozen version'],
+        ['vmctl new tiny:3 --memory 512', 'on a version of your choice'],
+      ),
+    )
     .action((image, options) => create(context(), image, options));
   program
     .command('ls')
@@ -34,33 +37,34 @@ export function addMachineCommands(program: CommandUnknownOpts, context: Context
     .action(({ all }) => list(context(), all === true));
   program
     .command('show')
-    .argument('<machine>')
-    .description('show one machine')
+    .argument('<machine>', MACHINE_ARGUMENT)
+    .description('show one machine, and its verdict when it has ended')
     .action((machine) => show(context(), machine));
   program
     .command('cp')
-    .argument('<from>', 'path, or machine:path')
-    .argument('<to>', 'path, or machine:path')
+    .argument('<from>', 'path, or machine:/path')
+    .argument('<to>', 'path, or machine:/path')
     .description('copy a file or directory to or from a machine')
+    .addHelpText(
+      'after',
+      examples(
+        ['vmctl cp setup.sh box:/root/', 'into the directory'],
+        ['vmctl cp ./site box:/srv/site', 'a directory with all that is in it'],
+        ['vmctl cp box:/var/log/messages .', 'out of the machine'],
+      ),
+    )
     .action((from, to) => copy(context(), from, to));
   program
     .command('reset')
-    .argument('<machine>')
+    .argument('<machine>', MACHINE_ARGUMENT)
     .option('--no-wait', 'do not wait until the guest agent answers')
     .description('kill it, wait until it is seen gone, and start it afresh on a new overlay')
     .action((machine, options) => reset(context(), machine, options.wait));
   program
     .command('rm')
-    .argument('<machine...>')
+    .argument('<machine...>', MACHINE_ARGUMENT)
     .description('end and remove machines in whatever state; their evidence stays')
     .action((machines) => remove(context(), machines));
-  program
-    .command('verdict')
-    .argument('[machine]')
-    .option('--incarnation <number>', 'an earlier one', wholeNumber)
-    .option('--bundle <directory>', 'draw it offline from a stored evidence bundle')
-    .description('say how a machine ended, with the evidence that decided it')
-    .action((machine, options) => verdict(context(), machine, options));
 }
 
 interface NewOptions {
@@ -68,6 +72,7 @@ interface NewOptions {
   readonly memory?: number | undefined;
   readonly cpus?: number | undefined;
   readonly wait: boolean;
+  readonly maintenance?: boolean | undefined;
 }
 
 async function create(context: CliContext, image: string, options: NewOptions): Promise<void> {
@@ -80,6 +85,7 @@ async function create(context: CliContext, image: string, options: NewOptions): 
       name: options.name ?? null,
       memoryMib: options.memory ?? null,
       cpus: options.cpus ?? null,
+      isMaintenance: options.maintenance === true,
     },
   });
   const machine = options.wait ? await awaitReady(context, started) : started;
@@ -89,32 +95,38 @@ async function create(context: CliContext, image: string, options: NewOptions): 
 async function list({ gateway, printer }: CliContext, all: boolean): Promise<void> {
   const machines = await gateway.call(MachineList, 'GET', '/v1/machines', { query: { all } });
   const now = Date.now();
-  printer.result(machines, () =>
-    printer.table(
-      ['MACHINE', 'NAME', 'IMAGE', 'STATE', 'REASON', 'MEMORY', 'AGE', 'LAST SEEN', 'FOR'],
-      machines.items.map((m) => [
-        m.machineId,
-        m.name ?? '-',
-        `${m.image}:${m.version}`,
-        m.state,
-        m.reason,
-        `${m.memoryMib} MiB`,
-        age(m.createdAtMs, now),
-        m.lastSeenAtMs === null ? '-' : `${age(m.lastSeenAtMs, now)} ago`,
-        m.owner ?? '-',
-      ]),
-    ),
+  printer.list(
+    machines,
+    ['MACHINE', 'NAME', 'IMAGE', 'STATE', 'REASON', 'MEMORY', 'AGE', 'LAST SEEN', 'FOR'],
+    machines.items.map((m) => [
+      m.machineId,
+      m.name ?? '-',
+      `${m.image}:${m.version}`,
+      m.state,
+      m.reason,
+      `${m.memoryMib} MiB`,
+      age(m.createdAtMs, now),
+      m.lastSeenAtMs === null ? '-' : `${age(m.lastSeenAtMs, now)} ago`,
+      m.owner ?? '-',
+    ]),
+    all
+      ? 'there has been no machine yet; start one with: vmctl new <image> --name <name>'
+      : 'no machine runs; start one with: vmctl new <image> --name <name> (ended ones: vmctl ls --all)',
   );
 }
 
 async function show({ gateway, printer }: CliContext, machine: string): Promise<void> {
   const found = await gateway.call(MachineView, 'GET', `/v1/machines/${encodeURIComponent(machine)}`);
-  printer.result(found, () => (found.verdict === null ? machineLine(found) : `${machineLine(found)}\n${verdictText(found.verdict)}`));
+  printer.result(found, () =>
+    found.verdict === null ? machineLine(found) : `${machineLine(found)}\n${verdictText(found.verdict)}`,
+  );
 }
 
 async function reset(context: CliContext, machine: string, wait: boolean): Promise<void> {
   const { gateway, printer } = context;
-  const started = await gateway.call(MachineView, 'POST', `/v1/machines/${encodeURIComponent(machine)}/reset`, { body: {} });
+  const started = await gateway.call(MachineView, 'POST', `/v1/machines/${encodeURIComponent(machine)}/reset`, {
+    body: {},
+  });
   const fresh = wait ? await awaitReady(context, started) : started;
   printer.result(fresh, () => machineLine(fresh));
 }
@@ -132,46 +144,6 @@ async function remove({ gateway, printer }: CliContext, machines: readonly strin
       })
       .join('\n'),
   );
-}
-
-interface VerdictOptions {
-  readonly incarnation?: number | undefined;
-  readonly bundle?: string | undefined;
-}
-
-async function verdict({ gateway, printer }: CliContext, machine: string | undefined, options: VerdictOptions): Promise<void> {
-  if ((machine === undefined) === (options.bundle === undefined)) {
-    throw cliError('CLI_USAGE_INVALID', 'name either a machine or a --bundle directory');
-  }
-  if (options.bundle !== undefined) {
-    const drawn = await verdictOfBundle(options.bundle);
-    printer.result(drawn, () => verdictText(drawn));
-    return;
-  }
-  const report = await gateway.call(VerdictReport, 'GET', `/v1/machines/${encodeURIComponent(machine ?? '')}/verdict`, {
-    query: { incarnation: options.incarnation ?? null },
-  });
-  printer.result(report, () => {
-    const standing = report.isProvisional ? ' (provisional: not concluded yet)' : '';
-    return `${report.machineId}, incarnation ${report.incarnation}${standing}\n${verdictText(report.verdict)}`;
-  });
-}
-
-/** Needs no platform: the bundle is all that a verdict follows from. */
-async function verdictOfBundle(directory: string): Promise<Verdict> {
-  const files = await Promise.all(
-    Object.values(BUNDLE_FILES).map(async (file) => [file, await readOrNull(path.join(directory, file))] as const),
-  );
-  return drawVerdict(parseEvidence(Object.fromEntries(files.filter(([, content]) => content !== null)) as BundleContent));
-}
-
-async function readOrNull(file: string): Promise<Uint8Array | null> {
-  try {
-    return await readFile(file);
-  } catch (e) {
-    if ((e as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw cliError('CLI_BUNDLE_UNREADABLE', `${file} cannot be read`, { file }, e);
-  }
 }
 
 function machineLine({ machineId, name, image, version, state, message, accelerator, memoryMib }: MachineView): string {

@@ -13,12 +13,12 @@ export function addPublishCommands(program: CommandUnknownOpts, context: Context
     .action(() => list(context()));
   publish
     .command('show')
-    .argument('<publication>')
+    .argument('<publication>', 'its id, as `vmctl publish ls` lists it')
     .description('show one publication with the files that were held back')
     .action((publication) => show(context(), 'GET', publication, ''));
   publish
     .command('retry')
-    .argument('<publication>')
+    .argument('<publication>', 'its id, as `vmctl publish ls` lists it')
     .description('try a failed publication again; one that is published stays as it is')
     .action((publication) => show(context(), 'POST', publication, '/retry'));
 }
@@ -26,30 +26,41 @@ export function addPublishCommands(program: CommandUnknownOpts, context: Context
 async function list({ gateway, printer }: CliContext): Promise<void> {
   const publications = await gateway.call(PublicationList, 'GET', '/v1/publications');
   const now = Date.now();
-  printer.result(publications, () =>
-    printer.table(
-      ['PUBLICATION', 'PROJECT', 'STATE', 'COMMIT', 'BRANCH', 'HELD', 'AGE', 'WHERE'],
-      publications.items.map((p) => [
-        p.publicationId,
-        p.project,
-        p.state,
-        p.commit.slice(0, 10),
-        p.branch,
-        String(p.heldCount),
-        age(p.createdAtMs, now),
-        p.url ?? p.message,
-      ]),
-    ),
+  printer.list(
+    publications,
+    ['PUBLICATION', 'PROJECT', 'STATE', 'COMMIT', 'BRANCH', 'HELD', 'AGE', 'WHERE'],
+    publications.items.map((p) => [
+      p.publicationId,
+      p.project,
+      p.state,
+      p.commit.slice(0, 10),
+      p.branch,
+      String(p.heldCount),
+      age(p.createdAtMs, now),
+      p.url ?? p.message,
+    ]),
+    'nothing was published yet; a session publishes its commits when it closes',
   );
 }
 
-async function show({ gateway, printer }: CliContext, method: 'GET' | 'POST', id: string, suffix: string): Promise<void> {
-  const publication = await gateway.call(PublicationView, method, `/v1/publications/${encodeURIComponent(id)}${suffix}`, {
-    ...(method === 'POST' ? { body: {} } : {}),
-  });
+async function show(
+  { gateway, printer }: CliContext,
+  method: 'GET' | 'POST',
+  id: string,
+  suffix: string,
+): Promise<void> {
+  const publication = await gateway.call(
+    PublicationView,
+    method,
+    `/v1/publications/${encodeURIComponent(id)}${suffix}`,
+    {
+      ...(method === 'POST' ? { body: {} } : {}),
+    },
+  );
   printer.result(publication, () => describePublication(publication));
 }
 
+/** A publication for people, with everything that was held back. */
 export function describePublication(p: PublicationView): string {
   return [
     `${p.publicationId}  ${p.state}  ${p.project}  ${p.branch}  ${p.commit}`,

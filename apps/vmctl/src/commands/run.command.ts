@@ -1,27 +1,32 @@
+import { constants } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { MachineView, VerdictReport } from '@inquest/contracts-vm';
+import type { ExecExit } from '@inquest/frame-protocol';
 import { exitStatusFor, VERDICT_CLASSES, type VerdictClass } from '@inquest/verdict-engine';
 import type { CliContext, ContextOf } from '../context';
 import { cliError } from '../errors';
 import { verdictText } from '../output/verdict-text';
+import { awaitEnding } from '../run/await-ending';
 import { mayEndTheMachine } from '../run/ending-command';
-import { followExec } from '../run/exec-stream';
+import { followExec, type OutputSinks } from '../run/exec-stream';
+import { OutputKeeper } from '../run/kept-output';
+import { isInputWanted, withInput } from '../run/standard-input';
+import { examples } from './examples';
+import { MACHINE_ARGUMENT } from './machine.commands';
+import { seconds } from './option-values';
 
 /** How long a machine has to end after a command that may end it; well above what an orderly poweroff takes. */
 const DEFAULT_SETTLE_SECONDS = 30;
-/** One long poll for a machine's state. */
-const WAIT_MS = 20_000;
-const EXIT_OF_A_SIGNALLED_COMMAND = 128;
+/** A shell's status for a command that a signal ended is this and the signal's number. */
+const SIGNALLED = 128;
 
 const STATUSES = `
-Exit status: the command's own while the machine lives. When the machine ended: 0 for the ending that was expected,
-else 83 forced or dirty poweroff or halted, 84 reset or reset loop, 85 panic or watchdog, 86 killed, never booted or
-host failure, 87 hung, agent lost or still running at the deadline, 88 suspended, 89 unknown.
+Exit status: the command's own while the machine lives. When the machine ended: 0 for the ending that was expected
+(clean_poweroff unless --expect says another), else 83 forced or dirty poweroff or halted, 84 reset or reset loop,
+85 panic or watchdog, 86 killed, never booted or host failure, 87 hung, agent lost or still running at the deadline,
+88 suspended, 89 unknown.
 
-Examples:
-  vmctl run box 'uname -a'
-  vmctl run box poweroff                     prints the verdict, exit status 0
-  vmctl run --expect guest_reset box 'reboot -f'`;
+Standard input reaches the command when it is a pipe or a file. Ctrl-C kills the command, and everything it started.`;
 
 interface RunOptions {
   readonly expect?: string | undefined;
@@ -29,52 +34,108 @@ interface RunOptions {
   readonly cwd?: string | undefined;
   readonly user?: string | undefined;
   readonly timeout?: number | undefined;
+  readonly stdin?: boolean | undefined;
 }
 
 /** `run`: a command in a machine, and a verdict when the machine ends with it. */
 export function addRunCommand(program: CommandUnknownOpts, context: ContextOf): void {
   program
     .command('run')
-    .argument('<machine>')
-    .argument('<command...>', 'a command line for /bin/sh in the guest')
+    .argument('<machine>', MACHINE_ARGUMENT)
+    .argument('<command...>', 'a command line for /bin/sh in the guest; options of vmctl stand before <machine>')
     .option('--expect <class>', 'wait for the machine to end, and exit 0 when its verdict is this class')
-    .option('--settle <seconds>', 'how long it may take to end', Number, DEFAULT_SETTLE_SECONDS)
+    .option('--settle <seconds>', 'how long it may take to end', seconds, DEFAULT_SETTLE_SECONDS)
     .option('--cwd <path>', 'working directory in the guest')
     .option('--user <name>', 'user in the guest')
-    .option('--timeout <seconds>', 'kill the command, and everything it started, after this long', Number)
+    .option('--timeout <seconds>', 'kill the command, and everything it started, after this long', seconds)
+    .option('--stdin', 'pass standard input to the command, whatever it is')
+    .option('--no-stdin', 'leave standard input alone, as a loop that reads it needs')
     .passThroughOptions()
     .description('run a command in a machine; prints the verdict when the machine ended with it')
     .addHelpText('after', STATUSES)
+    .addHelpText(
+      'after',
+      examples(
+        ["vmctl run box 'uname -a'", ''],
+        ['vmctl run box sh -s < setup.sh', 'a script from this host'],
+        ['vmctl run box poweroff', 'prints the verdict, exit status 0'],
+        ["vmctl run --expect guest_reset box 'reboot -f'", 'exit status 0 when that is what happened'],
+      ),
+    )
     .action((machine, command, options) => run(context(), machine, command.join(' '), options));
 }
 
 async function run(context: CliContext, idOrName: string, command: string, options: RunOptions): Promise<void> {
-  const { gateway, signal, exit, printer } = context;
   const expected = expectedClass(options.expect);
   // By id from here on: a name is free again once its machine has ended.
-  const { machineId, incarnation } = await gateway.call(MachineView, 'GET', `/v1/machines/${encodeURIComponent(idOrName)}`);
-  const stream = await gateway.stream('POST', `/v1/machines/${machineId}/exec-stream`, {
-    body: {
-      command,
-      incarnation,
-      cwd: options.cwd ?? null,
-      user: options.user ?? null,
-      timeoutMs: options.timeout === undefined ? null : Math.round(options.timeout * 1000),
-    },
-    signal,
-  });
-  const { exit: end } = await followExec(stream, process.stdout, process.stderr);
-  const mustWait = expected !== null || end === null || mayEndTheMachine(command);
-  const machine = mustWait ? await awaitEnd(context, machineId, options.settle) : null;
-  if (end !== null && expected === null && machine?.state !== 'ended' && !(await hasHalted(context, machineId, mustWait))) {
-    if (end.timedOut) printer.note(`vmctl: killed after ${options.timeout} s`);
-    exit(end.code ?? EXIT_OF_A_SIGNALLED_COMMAND + 9);
-    return;
+  const machine = await context.gateway.call(MachineView, 'GET', `/v1/machines/${encodeURIComponent(idOrName)}`);
+  const keepers = context.printer.json ? { stdout: new OutputKeeper(), stderr: new OutputKeeper() } : null;
+  const exit = await execute(context, machine, command, options, keepers ?? context);
+  const mustWait = expected !== null || exit === null || mayEndTheMachine(command);
+  const report = mustWait ? await awaitEnding(context, machine, options.settle) : null;
+  const status = exitStatus(exit, report, expected);
+  if (keepers !== null) {
+    const output = { stdout: keepers.stdout.kept, stderr: keepers.stderr.kept };
+    context.printer.data(
+      JSON.stringify({ machineId: machine.machineId, exit, ...output, exitStatus: status, ending: report }, null, 2),
+    );
+  } else {
+    tell(context, exit, report, options);
   }
-  const report = await gateway.call(VerdictReport, 'GET', `/v1/machines/${machineId}/verdict`, { query: { incarnation } });
-  printer.note(verdictText(report.verdict));
-  if (printer.json) printer.data(JSON.stringify({ exit: end, ...report }));
-  exit(exitStatusFor({ class: report.verdict.class as VerdictClass }, expected ?? 'clean_poweroff'));
+  context.exit(status);
+}
+
+/** The command's end; null when the transport died first. Hanging up, as on Ctrl-C, kills the command. */
+async function execute(
+  { gateway, stdin, signal }: CliContext,
+  { machineId, incarnation }: MachineView,
+  command: string,
+  options: RunOptions,
+  sinks: OutputSinks,
+): Promise<ExecExit | null> {
+  const { cwd = null, user = null, timeout } = options;
+  const request = {
+    command,
+    incarnation,
+    cwd,
+    user,
+    timeoutMs: timeout === undefined ? null : Math.ceil(timeout * 1000),
+  };
+  if (!(await isInputWanted(stdin, options.stdin))) {
+    const stream = await gateway.stream('POST', `/v1/machines/${machineId}/exec-stream`, { body: request });
+    return followExec(stream, sinks, signal);
+  }
+  try {
+    const stream = await gateway.stream('POST', `/v1/machines/${machineId}/exec-pipe`, {}, withInput(request, stdin));
+    return await followExec(stream, sinks, signal);
+  } finally {
+    // An input that nobody ends would keep us waiting for it.
+    stdin.destroy();
+  }
+}
+
+function exitStatus(exit: ExecExit | null, report: VerdictReport | null, expected: VerdictClass | null): number {
+  const hasEnded = report !== null && report.verdict.class !== 'still_running';
+  if (report !== null && (hasEnded || expected !== null || exit === null)) {
+    return exitStatusFor({ class: report.verdict.class as VerdictClass }, expected ?? 'clean_poweroff');
+  }
+  return exit?.code ?? SIGNALLED + numberOf(exit?.signal);
+}
+
+/** The guest tells the name; its numbers are those of Linux, and so of this host. */
+const numberOf = (signal: string | null | undefined): number =>
+  Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
+
+function tell(
+  { printer }: CliContext,
+  exit: ExecExit | null,
+  report: VerdictReport | null,
+  { expect, timeout }: RunOptions,
+): void {
+  if (exit?.timedOut === true) printer.note(`vmctl: killed after ${timeout} s`);
+  if (report === null) return;
+  const isOfInterest = expect !== undefined || exit === null || report.verdict.class !== 'still_running';
+  if (isOfInterest) printer.note(verdictText(report.verdict));
 }
 
 function expectedClass(given: string | undefined): VerdictClass | null {
@@ -82,24 +143,4 @@ function expectedClass(given: string | undefined): VerdictClass | null {
   const known = VERDICT_CLASSES.find((candidate) => candidate === given);
   if (known !== undefined) return known;
   throw cliError('CLI_USAGE_INVALID', `"${given}" is no verdict; there are: ${VERDICT_CLASSES.join(', ')}`);
-}
-
-/** The machine once it has ended, or as it is after `settleSeconds`. */
-async function awaitEnd({ gateway, signal }: CliContext, machineId: string, settleSeconds: number): Promise<MachineView> {
-  const deadline = performance.now() + settleSeconds * 1000;
-  for (;;) {
-    const waitMs = Math.max(0, Math.min(WAIT_MS, Math.round(deadline - performance.now())));
-    const machine = await gateway.call(MachineView, 'GET', `/v1/machines/${machineId}/wait`, {
-      query: { state: ['ended'], waitMs },
-      signal,
-    });
-    if (machine.state === 'ended' || performance.now() >= deadline) return machine;
-  }
-}
-
-/** A machine whose process lives may still have come to its end: halted, hung, panicked without a reboot. */
-async function hasHalted({ gateway }: CliContext, machineId: string, mayHaveEnded: boolean): Promise<boolean> {
-  if (!mayHaveEnded) return false;
-  const { verdict } = await gateway.call(VerdictReport, 'GET', `/v1/machines/${machineId}/verdict`);
-  return verdict.class !== 'still_running';
 }

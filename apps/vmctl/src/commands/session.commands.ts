@@ -1,11 +1,17 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { SessionView, VerbResult } from '@inquest/contracts-agent';
+import { printable } from '@inquest/transcript';
 import type { CliContext, ContextOf } from '../context';
 import { cliError } from '../errors';
 import { EXIT } from '../exit-codes';
-import { printable } from '@inquest/transcript';
 import { awaitSession, describeSession } from '../run/await-session';
 import { verdictText } from '../output/verdict-text';
+import { examples } from './examples';
+import { describePublication } from './publish.commands';
+
+/** More than the longest verb: the platform answers for one that takes too long. */
+const VERB_TIMEOUT_MS = 700_000;
+const SESSION_ARGUMENT = 'its id, as `vmctl open` and `vmctl logs` print it';
 
 /** `open|ready|plan|verb|shot|close`: a session driven by hand, the machinery without a model. */
 export function addSessionCommands(program: CommandUnknownOpts, context: ContextOf): void {
@@ -14,33 +20,43 @@ export function addSessionCommands(program: CommandUnknownOpts, context: Context
     .argument('<project>', 'host-side repository; made when it does not exist')
     .option('--image <image>', 'base system', 'tiny')
     .description('open a session to be driven by hand')
+    .addHelpText(
+      'after',
+      examples(
+        ['S=$(vmctl open site --json | jq -r .sessionId)', 'opens one, and keeps its id'],
+        ['vmctl ready $S', 'waits for its machine'],
+        ["vmctl plan $S 'Look, change, check.'", 'what a model has to do first, too'],
+        ['vmctl verb $S run \'{"command": "ls /mnt/project"}\'', 'one action'],
+        ['vmctl close $S', 'powers off, judges, publishes'],
+      ),
+    )
     .action((project, { image }) => open(context(), project, image));
   program
     .command('ready')
-    .argument('<session>')
+    .argument('<session>', SESSION_ARGUMENT)
     .description('wait until the machine of a session is ready')
     .action((session) => ready(context(), session));
   program
     .command('plan')
-    .argument('<session>')
-    .argument('<text...>')
+    .argument('<session>', SESSION_ARGUMENT)
+    .argument('<text...>', 'what is going to be done')
     .description('record the plan; verbs that change the machine are refused before')
     .action((session, text) => invoke(context(), session, 'plan', { plan: text.join(' ') }));
   program
     .command('verb')
-    .argument('<session>')
+    .argument('<session>', SESSION_ARGUMENT)
     .argument('<verb>', 'run, read_file, write_file, list_files, check_internet, git_commit, ...')
     .argument('[arguments]', 'as JSON', '{}')
     .description('do one verb by hand, exactly as a model would')
     .action((session, verb, args) => invoke(context(), session, verb, parseArguments(args)));
   program
     .command('shot')
-    .argument('<session>')
+    .argument('<session>', SESSION_ARGUMENT)
     .description('take a screenshot, where the image has a screen')
     .action((session) => invoke(context(), session, 'screenshot', {}));
   program
     .command('close')
-    .argument('<session>')
+    .argument('<session>', SESSION_ARGUMENT)
     .option('--no-publish', 'keep the commits on the host only')
     .description('power off, draw the verdict, publish, close')
     .action((session, { publish }) => close(context(), session, publish));
@@ -57,10 +73,20 @@ async function ready(context: CliContext, sessionId: string): Promise<void> {
   if (session.state !== 'ready') context.exit(EXIT.failed);
 }
 
-async function invoke({ gateway, printer, exit }: CliContext, session: string, verb: string, args: object): Promise<void> {
+async function invoke(
+  { gateway, printer, exit }: CliContext,
+  session: string,
+  verb: string,
+  args: object,
+): Promise<void> {
   const path = `/v1/sessions/${encodeURIComponent(session)}/verbs/${encodeURIComponent(verb)}`;
-  const result = await gateway.call(VerbResult, 'POST', path, { body: { arguments: args }, timeoutMs: 700_000 });
-  printer.result(result, () => (result.outcome === 'ok' ? printable(result.text) : `${result.outcome}: ${printable(result.text)}`));
+  const result = await gateway.call(VerbResult, 'POST', path, {
+    body: { arguments: args },
+    timeoutMs: VERB_TIMEOUT_MS,
+  });
+  printer.result(result, () =>
+    result.outcome === 'ok' ? printable(result.text) : `${result.outcome}: ${printable(result.text)}`,
+  );
   if (result.outcome !== 'ok') exit(EXIT.failed);
 }
 
@@ -68,9 +94,15 @@ async function close(context: CliContext, sessionId: string, publish: boolean): 
   const path = `/v1/sessions/${encodeURIComponent(sessionId)}/close`;
   await context.gateway.call(SessionView, 'POST', path, { body: { publish } });
   const session = await awaitSession(context, sessionId, ['closed', 'failed']);
+  const { verdict, publication } = session;
   context.printer.result(session, () =>
-    [describeSession(session), ...(session.verdict === null ? [] : [verdictText(session.verdict)])].join('\n'),
+    [
+      describeSession(session),
+      ...(verdict === null ? [] : [verdictText(verdict)]),
+      ...(publication === null ? [] : [describePublication(publication)]),
+    ].join('\n'),
   );
+  if (session.state !== 'closed') context.exit(EXIT.failed);
 }
 
 function parseArguments(text: string): object {

@@ -1,5 +1,12 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { stackStatus, startStack, stopStack, type ServiceStatus, type StackState } from '@inquest/stack';
+import {
+  stackStatus,
+  startStack,
+  stopStack,
+  type ServiceStatus,
+  type StackState,
+  type StackStatus,
+} from '@inquest/stack';
 import { homeFrom } from '../api/platform-address';
 import type { CliContext, ContextOf } from '../context';
 import { examineHost, type HostFinding } from '../doctor/examine-host';
@@ -12,6 +19,12 @@ export function addStackCommands(program: CommandUnknownOpts, context: ContextOf
   program
     .command('up')
     .description('start everything on this host, on loopback, with nothing to configure')
+    .addHelpText(
+      'after',
+      `
+The state is kept in INQUEST_HOME. INQUEST_MODEL_URL, INQUEST_MODEL_NAME and INQUEST_MODEL_API_KEY name a real model;
+without them a scripted one answers. PG_BIN names the Postgres programs to use.`,
+    )
     .action(() => up(context()));
   program
     .command('down')
@@ -29,10 +42,12 @@ export function addStackCommands(program: CommandUnknownOpts, context: ContextOf
 
 async function up(context: CliContext): Promise<void> {
   const { env, printer } = context;
-  const state = await bringUp(context);
+  const home = homeFrom(env);
+  const { isUp, state: running } = await stackStatus(home);
+  const state = isUp && running !== null ? running : await bringUp(context);
   printer.result(
-    publicState(homeFrom(env), state),
-    () => `up: ${state.gatewayUrl ?? ''}\n${serviceTable(printer, state.services)}`,
+    publicState(home, state),
+    () => `${isUp ? 'already up' : 'up'}: ${state.gatewayUrl ?? ''}\n${serviceTable(printer, state.services)}`,
   );
 }
 
@@ -56,21 +71,28 @@ async function down({ env, printer }: CliContext): Promise<void> {
   const report = await stopStack(homeFrom(env));
   printer.result(report, () => {
     if (!report.wasUp) return 'nothing was running';
-    const leftovers = report.leftovers.map(({ name, pid }) => `  ended ${name} (pid ${pid}), which had been left behind`);
+    const leftovers = report.leftovers.map(
+      ({ name, pid }) => `  ended ${name} (pid ${pid}), which had been left behind`,
+    );
     return ['down: every process is gone', ...leftovers].join('\n');
   });
 }
 
 async function status({ env, printer, exit }: CliContext): Promise<void> {
   const home = homeFrom(env);
-  const { isUp, state, services } = await stackStatus(home);
+  const found = await stackStatus(home);
+  const { isUp, state, services } = found;
   const shown = state === null ? { home, isUp, services } : { ...publicState(home, state), isUp, services };
   printer.result(shown, () => {
     if (state === null) return `not running (home ${home}); start it with: vmctl up`;
-    const headline = isUp ? `up since ${age(state.startedAtMs, Date.now())}` : `${state.state}, not up`;
-    return `${headline}: ${state.gatewayUrl ?? 'no gateway'}\n${serviceTable(printer, services)}`;
+    return `${headline(found, state)}: ${state.gatewayUrl ?? 'no gateway'}\n${serviceTable(printer, services)}`;
   });
   if (!isUp) exit(EXIT.platformDown);
+}
+
+function headline({ isUp, isSupervised }: StackStatus, { state, startedAtMs }: StackState): string {
+  if (isUp) return `up since ${age(startedAtMs, Date.now())}`;
+  return isSupervised ? `${state}, not up` : 'its supervisor is gone; clear up with `vmctl down`';
 }
 
 async function doctor({ env, printer, signal, exit }: CliContext): Promise<void> {

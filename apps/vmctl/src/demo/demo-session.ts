@@ -1,17 +1,18 @@
 import { ImageView } from '@inquest/contracts-image';
-import { hasCode } from '@inquest/kernel';
-import { resolveHome, stackLayout, stackStatus } from '@inquest/stack';
+import { hasCode, newId } from '@inquest/kernel';
+import { stackLayout, stackStatus } from '@inquest/stack';
 import type { TranscriptEntry } from '@inquest/transcript';
+import { homeFrom } from '../api/platform-address';
 import { describePublication } from '../commands/publish.commands';
 import { bringUp } from '../commands/stack.commands';
 import { operateOnImage } from '../commands/image.commands';
 import type { CliContext } from '../context';
 import { cliError } from '../errors';
+import { aligned } from '../output/aligned';
 import { verdictText } from '../output/verdict-text';
 import { runAgent, type AgentRunResult } from '../run/run-agent';
 
 const IMAGE = 'tiny';
-const PROJECT = 'quickstart';
 const PROMPT = 'Write a small program that prints FizzBuzz, check it, and commit it.';
 
 /**
@@ -22,14 +23,15 @@ export async function demoSession(context: CliContext): Promise<void> {
   const { printer } = context;
   await ensureUp(context);
   await ensureFrozen(context);
-  const result = await runAgent(context, { prompt: PROMPT, project: PROJECT, image: IMAGE, keepOpen: false });
+  // A project of its own each time: where the work is there already, nothing is left to commit.
+  const project = newId<string>('quickstart');
+  const result = await runAgent(context, { prompt: PROMPT, project, image: IMAGE, keepOpen: false });
   requireProof(result);
   printer.result({ run: result.run, session: result.session }, () => summary(context, result));
 }
 
 async function ensureUp(context: CliContext): Promise<void> {
-  const home = resolveHome(context.env, process.getuid?.() === 0);
-  const { isUp, state } = await stackStatus(home);
+  const { isUp, state } = await stackStatus(homeFrom(context.env));
   if (isUp) context.printer.note(`the platform is up at ${state?.gatewayUrl ?? ''}`);
   else await bringUp(context);
 }
@@ -76,7 +78,7 @@ function requireProof(result: AgentRunResult): void {
 }
 
 function summary({ env }: CliContext, { session }: AgentRunResult): string {
-  const layout = stackLayout(resolveHome(env, process.getuid?.() === 0));
+  const layout = stackLayout(homeFrom(env));
   const { verdict, publication, sessionId, machineId } = session;
   return [
     '',
@@ -85,14 +87,15 @@ function summary({ env }: CliContext, { session }: AgentRunResult): string {
     ...(publication === null ? [] : [describePublication(publication)]),
     '',
     'How to go on:',
-    `  git clone ${publication?.url ?? ''}            what was published`,
-    `  npm run vmctl -- log ${sessionId} --verbose    everything that was done`,
-    `  npm run vmctl -- verdict ${machineId ?? ''}    how the machine ended, drawn again from its evidence`,
-    '  npm run vmctl -- new tiny --name box           a machine of your own',
-    "  npm run vmctl -- run box 'reboot -f'           ... and what becomes of it",
-    '  npm run vmctl -- --help                        everything else',
-    '  npm run quickstart -- --down                   stop; no process stays behind',
+    ...aligned([
+      [`git clone ${publication?.url ?? ''}`, 'what was published'],
+      [`npm run vmctl -- log ${sessionId} --verbose`, 'everything that was done'],
+      [`npm run vmctl -- verdict ${machineId ?? ''}`, 'how the machine ended, drawn again from its evidence'],
+      ['npm run vmctl -- new tiny --name box', 'a machine of your own'],
+      ["npm run vmctl -- run box 'reboot -f'", '... and what becomes of it'],
+      ['npm run vmctl -- --help', 'everything else'],
+      ['npm run quickstart -- --down', 'stop; no process stays behind'],
+    ]),
     `The state is in ${layout.home}.`,
   ].join('\n');
 }
-

@@ -40,7 +40,9 @@ const ACCELERATOR_PROBE_MS = 60_000;
 
 /** Everything `vmctl doctor` says. Starts nothing but the accelerator probe, which it also ends. */
 export async function examineHost(home: string, signal: AbortSignal): Promise<readonly HostFinding[]> {
-  const programs = await Promise.all(PROGRAMS.map(([program, debianPackage]) => examineProgram(program, debianPackage)));
+  const programs = await Promise.all(
+    PROGRAMS.map(([program, debianPackage]) => examineProgram(program, debianPackage)),
+  );
   return [...programs, examineMemory(), await examineDisk(home), await examineAccelerator(home, signal)];
 }
 
@@ -54,7 +56,12 @@ function examineMemory(): HostFinding {
   const [free, total] = [Math.floor(freemem() / MIB), Math.floor(totalmem() / MIB)];
   const detail = `${free} MiB free of ${total} MiB`;
   if (free >= NEEDED_MEMORY_MIB) return { what: 'memory', outcome: 'ok', detail, remedy: null };
-  return { what: 'memory', outcome: 'warning', detail, remedy: `${NEEDED_MEMORY_MIB} MiB free are wanted for one machine and the services` };
+  return {
+    what: 'memory',
+    outcome: 'warning',
+    detail,
+    remedy: `${NEEDED_MEMORY_MIB} MiB free are wanted for one machine and the services`,
+  };
 }
 
 async function examineDisk(home: string): Promise<HostFinding> {
@@ -63,7 +70,12 @@ async function examineDisk(home: string): Promise<HostFinding> {
   const free = (bavail * bsize) / GIB;
   const detail = `${free.toFixed(1)} GiB free at ${directory}`;
   if (free >= NEEDED_DISK_GIB) return { what: 'disk', outcome: 'ok', detail, remedy: null };
-  return { what: 'disk', outcome: 'warning', detail, remedy: `free ${NEEDED_DISK_GIB} GiB, or set INQUEST_HOME to another disk` };
+  return {
+    what: 'disk',
+    outcome: 'warning',
+    detail,
+    remedy: `free ${NEEDED_DISK_GIB} GiB, or set INQUEST_HOME to another disk`,
+  };
 }
 
 async function nearestExisting(directory: string): Promise<string> {

@@ -1,11 +1,15 @@
+import type { Writable } from 'node:stream';
 import Table from 'cli-table3';
 import { isDomainError, toDomainError } from '@inquest/kernel';
-import { printableLine } from '@inquest/transcript';
+import { printable, printableLine } from '@inquest/transcript';
+
+/** Where text goes; a terminal knows its width. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 export interface PrinterOptions {
   readonly json: boolean;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -19,16 +23,22 @@ export class Printer {
 
   /** Colours and live lines are for people at a terminal who did not say NO_COLOR. */
   get isColored(): boolean {
-    return this.options.stdout.isTTY && !this.options.env['NO_COLOR'] && !this.json;
+    return this.options.stdout.isTTY === true && !this.options.env['NO_COLOR'] && !this.json;
   }
 
   get width(): number {
-    return this.options.stdout.isTTY ? this.options.stdout.columns : 100;
+    return this.options.stdout.columns ?? WIDTH_WITHOUT_TERMINAL;
   }
 
   /** The result of a command: the value with `--json`, else what `human` makes of it. */
   result(value: object, human: () => string): void {
     this.data(this.json ? JSON.stringify(value, null, 2) : human());
+  }
+
+  /** A listing: the value with `--json`, else a table; nothing to list is a note that says how to get something. */
+  list(value: object, head: readonly string[], rows: readonly (readonly string[])[], emptyNote: string): void {
+    if (this.json || rows.length > 0) this.result(value, () => this.table(head, rows));
+    else this.note(emptyNote);
   }
 
   /** One line or block of data. */
@@ -48,9 +58,12 @@ export class Printer {
       this.options.stderr.write(`${JSON.stringify(error.toBody())}\n`);
       return;
     }
-    this.note(`vmctl: ${printableLine(error.message)} [${error.code}]`);
-    if (error.remediation !== '') this.note(`  ${error.remediation}`);
-    if (!isDomainError(e) && e instanceof Error) this.note(e.stack ?? e.message);
+    if (!isDomainError(e)) {
+      this.note(`vmctl: a defect of vmctl itself: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}`);
+      return;
+    }
+    this.note(`vmctl: ${printable(error.message)} [${error.code}]`);
+    if (error.remediation !== '') this.note(`  ${printable(error.remediation)}`);
   }
 
   /** Columns without borders: readable, and easy to cut. Cells may hold hostile text. */
@@ -68,6 +81,8 @@ export class Printer {
       .join('\n');
   }
 }
+
+const WIDTH_WITHOUT_TERMINAL = 100;
 
 const BORDERLESS = {
   top: '',

@@ -1,13 +1,16 @@
-import type { VerdictView } from '@inquest/contracts-vm';
 import { printableLine } from '@inquest/transcript';
 
-type Shown = Pick<VerdictView, 'class' | 'confidence' | 'account' | 'boots'> & {
+/** What a verdict from the platform and one drawn here have in common. */
+interface ShownVerdict {
+  readonly class: string;
+  readonly confidence: string;
+  readonly account: string;
   readonly deciding: readonly { readonly file: string; readonly offset: number; readonly quote: string }[];
   readonly warnings: readonly string[];
-};
+}
 
 /** A verdict for people: the class, one sentence, the bytes that decided, what is missing. */
-export function verdictText({ class: name, confidence, account, deciding, warnings }: Shown): string {
+export function verdictText({ class: name, confidence, account, deciding, warnings }: ShownVerdict): string {
   const quotes = deciding.map(({ file, offset, quote }) => `  ${file} @${offset}: ${printableLine(quote)}`);
   return [
     `verdict: ${name} (${confidence})`,

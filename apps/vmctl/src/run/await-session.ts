@@ -1,24 +1,24 @@
 import { SessionView, type SessionState } from '@inquest/contracts-agent';
 import type { CliContext } from '../context';
+import { longPoll, WAIT_MS } from './long-poll';
 
-/** One long poll for a session's state. */
-const WAIT_MS = 20_000;
-
-/** The session once it is in one of `states`. */
-export async function awaitSession(
-  { gateway, signal }: CliContext,
+/** The session once it is in one of `states`. Throws what the platform answers. */
+export function awaitSession(
+  context: CliContext,
   sessionId: string,
   states: readonly SessionState[],
 ): Promise<SessionView> {
-  for (;;) {
-    const session = await gateway.call(SessionView, 'GET', `/v1/sessions/${encodeURIComponent(sessionId)}/wait`, {
-      query: { state: states, waitMs: WAIT_MS },
-      signal,
-    });
-    if (states.includes(session.state)) return session;
-    signal.throwIfAborted();
-  }
+  return longPoll(
+    context,
+    SessionView,
+    `/v1/sessions/${encodeURIComponent(sessionId)}/wait`,
+    () => ({ state: states, waitMs: WAIT_MS }),
+    ({ state }) => states.includes(state),
+  );
 }
 
-export const describeSession = ({ sessionId, state, message, error }: SessionView): string =>
-  `${sessionId}  ${state}: ${error?.message ?? message}${error === null ? '' : `\n  ${error.remediation}`}`;
+/** A session for people: its state, why, and what to do about a failure. */
+export function describeSession({ sessionId, state, reason, message, error }: SessionView): string {
+  if (error !== null) return `${sessionId}  ${state}: ${error.message}\n  ${error.remediation}`;
+  return `${sessionId}  ${state}: ${state === 'closed' ? reason : message}`;
+}

@@ -7,67 +7,103 @@ import { pipeline } from 'node:stream/promises';
 import * as tar from 'tar';
 import { ExecView } from '@inquest/contracts-vm';
 import { newId } from '@inquest/kernel';
+import { printableLine } from '@inquest/transcript';
 import type { CliContext } from '../context';
 import { cliError } from '../errors';
+import { isFitToUnpack } from './archive-entry';
+import { parsePlace } from './place';
 
-/** `machine:path`, or a path on this host. */
-interface Place {
-  readonly machine: string | null;
-  readonly path: string;
-}
+/** Permissions that a copy takes over: none that give away rights, such as setuid. */
+const COPIED_MODE_BITS = 0o777;
 
-/** A trailing slash means "into this directory, under its own name"; otherwise the target gets the given name. */
+/**
+ * Copies a file or a directory between this host and a machine. As with cp(1), a target that is a directory gets the
+ * source under its own name. Throws `CLI_USAGE_INVALID`, `CLI_FILE_UNREADABLE`, `CLI_TARGET_*`, `CLI_COPY_BROKEN` and
+ * what the platform answers; a copy out of a machine that failed leaves nothing behind.
+ */
 export async function copy(context: CliContext, from: string, to: string): Promise<void> {
-  const [source, target] = [placeOf(from), placeOf(to)];
-  if ((source.machine === null) === (target.machine === null)) {
-    throw cliError('CLI_USAGE_INVALID', 'exactly one side must be a machine, written machine:/path');
-  }
-  if (target.machine !== null) await copyIn(context, source.path, target.machine, target.path);
-  else await copyOut(context, source.machine ?? '', source.path, target.path);
+  const [source, target] = [parsePlace(from), parsePlace(to)];
+  if (source.machine === null && target.machine !== null)
+    await copyIn(context, source.path, target.machine, target.path);
+  else if (source.machine !== null && target.machine === null)
+    await copyOut(context, source.machine, source.path, target.path);
+  else throw cliError('CLI_USAGE_INVALID', 'exactly one side must be a machine, written machine:/path');
   context.printer.result({ from, to }, () => `copied ${from} to ${to}`);
 }
 
-/** A colon makes it a machine, unless a slash comes first: `./a:b` is a file. */
-function placeOf(spec: string): Place {
-  const match = /^([A-Za-z0-9_-]{1,64}):(.*)$/s.exec(spec);
-  if (!match) return { machine: null, path: spec };
-  const guestPath = match[2] ?? '';
-  if (!guestPath.startsWith('/')) throw cliError('CLI_USAGE_INVALID', `the path in "${spec}" must be absolute`);
-  return { machine: match[1] ?? '', path: guestPath };
-}
-
-async function copyIn({ gateway, signal }: CliContext, source: string, machine: string, target: string): Promise<void> {
-  const found = await stat(source).catch((e: unknown) => {
-    throw cliError('CLI_USAGE_INVALID', `${source} cannot be read`, { path: source }, e);
-  });
+async function copyIn(context: CliContext, source: string, machine: string, target: string): Promise<void> {
+  const found = await stat(source).catch((e: unknown) => Promise.reject(unreadable(source, e)));
   const isDirectory = found.isDirectory();
-  const body = isDirectory ? Readable.from(tar.create({ cwd: source, portable: true }, ['.'])) : createReadStream(source);
+  const isInto = target.endsWith('/') || (await isGuestDirectory(context, machine, target));
   const query = {
-    path: named(target, source),
+    path: isInto ? path.posix.join(target, path.basename(path.resolve(source))) : target,
     archive: isDirectory ? 'tar' : 'file',
-    mode: isDirectory ? null : (found.mode & 0o777).toString(8).padStart(3, '0'),
+    mode: isDirectory ? null : (found.mode & COPIED_MODE_BITS).toString(8).padStart(3, '0'),
   };
-  const answer = await gateway.stream('PUT', filesPath(machine), { query, signal }, body);
-  await json(answer);
+  const content = isDirectory
+    ? Readable.from(tar.create({ cwd: source, portable: true }, ['.']))
+    : createReadStream(source);
+  let failure: unknown = null;
+  content.once('error', (e: unknown) => (failure = e));
+  try {
+    await json(await context.gateway.stream('PUT', filesPath(machine), { query }, content));
+  } catch (e) {
+    throw failure === null ? e : unreadable(source, failure);
+  }
 }
 
 async function copyOut(context: CliContext, machine: string, source: string, target: string): Promise<void> {
-  const destination = named(target, source);
+  const isInto = target.endsWith('/') || (await isDirectoryHere(target));
+  const destination = isInto ? path.join(target, path.posix.basename(path.posix.resolve(source))) : target;
   const isDirectory = await isGuestDirectory(context, machine, source);
+  if (isDirectory && (await exists(destination))) {
+    throw cliError('CLI_TARGET_EXISTS', `${destination} exists already`, { path: destination });
+  }
   const query = { path: source, archive: isDirectory ? 'tar' : 'file' };
-  const { signal } = context;
-  const stream = await context.gateway.stream('GET', filesPath(machine), { query, signal });
+  const content = await context.gateway.stream('GET', filesPath(machine), { query });
   // Under another name first: a copy that breaks off leaves nothing that looks whole.
   const partial = `${destination}.${newId('part')}`;
   try {
-    if (isDirectory) await mkdir(partial, { recursive: true });
-    await pipeline(stream, isDirectory ? tar.extract({ cwd: partial, strict: true }) : createWriteStream(partial, { flags: 'wx' }));
+    if (isDirectory) await unpack(context, content, partial);
+    else await pipeline(content, createWriteStream(partial, { flags: 'wx' }));
     await rename(partial, destination);
   } catch (e) {
     await rm(partial, { recursive: true, force: true });
-    throw e;
+    context.signal.throwIfAborted();
+    throw copyOutError(destination, `${machine}:${source}`, e);
   }
 }
+
+/** Owners stay in the guest. What is no file, directory or link inside the copy is left out, and said. */
+async function unpack({ printer }: CliContext, archive: Readable, directory: string): Promise<void> {
+  await mkdir(directory);
+  const extraction = tar.extract({
+    cwd: directory,
+    strict: true,
+    preserveOwner: false,
+    filter: (name, entry) => {
+      const isFit = 'type' in entry && isFitToUnpack(name, entry);
+      if (!isFit) printer.note(`  left out: ${printableLine(name)}, which leads out of the copy or is no file`);
+      return isFit;
+    },
+    onReadEntry: (entry) => {
+      entry.mode = (entry.mode ?? 0) & COPIED_MODE_BITS;
+    },
+  });
+  await pipeline(archive, extraction);
+}
+
+/** Failures of this host's file system come from a system call; everything else is the stream's, or what it holds. */
+function copyOutError(destination: string, source: string, e: unknown): Error {
+  const { syscall, path: failedPath, message } = e as NodeJS.ErrnoException;
+  if (syscall !== undefined && failedPath !== undefined) {
+    return cliError('CLI_TARGET_UNWRITABLE', `${destination} cannot be written: ${message}`, { path: destination }, e);
+  }
+  return cliError('CLI_COPY_BROKEN', `the copy of ${source} broke off: ${message}`, { source }, e);
+}
+
+const unreadable = (source: string, e: unknown): Error =>
+  cliError('CLI_FILE_UNREADABLE', `${source} cannot be read: ${(e as Error).message}`, { path: source }, e);
 
 async function isGuestDirectory({ gateway }: CliContext, machine: string, guestPath: string): Promise<boolean> {
   const { exitCode } = await gateway.call(ExecView, 'POST', `/v1/machines/${machine}/exec`, {
@@ -76,7 +112,16 @@ async function isGuestDirectory({ gateway }: CliContext, machine: string, guestP
   return exitCode === 0;
 }
 
-const filesPath = (machine: string): string => `/v1/machines/${machine}/files`;
+const isDirectoryHere = (file: string): Promise<boolean> =>
+  stat(file).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
 
-const named = (target: string, source: string): string =>
-  target.endsWith('/') ? path.posix.join(target, path.basename(path.resolve(source))) : target;
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+const filesPath = (machine: string): string => `/v1/machines/${machine}/files`;

@@ -16,10 +16,15 @@ describe('mayEndTheMachine', () => {
     expect(mayEndTheMachine(command)).toBe(true);
   });
 
-  it.each(['echo reboot', 'ls', 'grep -r poweroff /etc', 'cat init.log', 'make initialise', './poweroff-test.sh', 'true'])(
-    'does not wait after %s',
-    (command) => {
-      expect(mayEndTheMachine(command)).toBe(false);
-    },
-  );
+  it.each([
+    'echo reboot',
+    'ls',
+    'grep -r poweroff /etc',
+    'cat init.log',
+    'make initialise',
+    './poweroff-test.sh',
+    'true',
+  ])('does not wait after %s', (command) => {
+    expect(mayEndTheMachine(command)).toBe(false);
+  });
 });

@@ -1,12 +1,27 @@
 import { createParser } from 'eventsource-parser';
 import { SessionProgress } from '@inquest/contracts-agent';
 import { parseDto } from '@inquest/config';
-import { hasCode } from '@inquest/kernel';
+import { delay } from '@inquest/kernel';
 import { entryFrom, type TranscriptEntry } from '@inquest/transcript';
-import type { CliContext } from '../context';
+import type { GatewayClient } from '../api/gateway-client';
+import { cliError } from '../errors';
+import { isAbsence } from './long-poll';
 
-/** Reconnects this often in a row, without any event in between, before it gives up. */
-const MAX_SILENT_TRIES = 20;
+/** A gateway that restarts is back within seconds; this gives it a minute and more. */
+const RECONNECTION: Reconnection = { maxSilentTries: 20, firstPauseMs: 100, maxPauseMs: 5_000 };
+
+interface Reconnection {
+  /** Tries in a row, without any event in between, before it gives up. */
+  readonly maxSilentTries: number;
+  /** Doubles with each try. */
+  readonly firstPauseMs: number;
+  readonly maxPauseMs: number;
+}
+
+interface Follower {
+  readonly gateway: GatewayClient;
+  readonly signal: AbortSignal;
+}
 
 interface StreamedEvent {
   readonly id: string | undefined;
@@ -15,16 +30,22 @@ interface StreamedEvent {
 
 /**
  * The entries of a session from its first one, live, each once and in order, until `session_closed`. Survives a
- * gateway that restarts: it continues behind the last event seen. Throws what the platform answers.
+ * gateway that restarts: it continues behind the last event seen. Throws what the platform answers, and
+ * `CLI_PLATFORM_DOWN` when it stays away.
  */
-export async function* followSession({ gateway, signal }: CliContext, sessionId: string): AsyncGenerator<TranscriptEntry> {
+export async function* followSession(
+  { gateway, signal }: Follower,
+  sessionId: string,
+  { maxSilentTries, firstPauseMs, maxPauseMs }: Reconnection = RECONNECTION,
+): AsyncGenerator<TranscriptEntry> {
   const path = `/v1/sessions/${encodeURIComponent(sessionId)}/events`;
   let lastEventId: string | undefined;
   let lastSequence = 0;
-  for (let tries = 0; tries < MAX_SILENT_TRIES; tries++) {
+  for (let tries = 0; tries < maxSilentTries; tries++) {
+    if (tries > 0) await delay(Math.min(maxPauseMs, firstPauseMs * 2 ** (tries - 1)), signal);
     try {
       const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-      for await (const event of eventsOf(await gateway.stream('GET', path, { signal, headers }))) {
+      for await (const event of eventsOf(await gateway.stream('GET', path, { headers }))) {
         tries = 0;
         lastEventId = event.id ?? lastEventId;
         const { sequence, entry } = parseDto(SessionProgress, JSON.parse(event.data), { unknown: 'strip' });
@@ -38,11 +59,15 @@ export async function* followSession({ gateway, signal }: CliContext, sessionId:
       if (signal.aborted || !isInterruption(e)) throw e;
     }
   }
+  throw cliError(
+    'CLI_PLATFORM_DOWN',
+    `the events of session ${sessionId} broke off, and the gateway did not come back`,
+  );
 }
 
-/** The gateway went away: worth another try, unlike an answer of it. */
+/** The connection broke, or whoever should make one is away. */
 const isInterruption = (e: unknown): boolean =>
-  hasCode(e, 'CLI_PLATFORM_DOWN') || ['ECONNRESET', 'EPIPE'].includes((e as NodeJS.ErrnoException).code ?? '');
+  isAbsence(e) || ['ECONNRESET', 'EPIPE'].includes((e as NodeJS.ErrnoException).code ?? '');
 
 async function* eventsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEvent> {
   const arrived: StreamedEvent[] = [];

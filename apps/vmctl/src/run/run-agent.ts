@@ -21,27 +21,64 @@ export interface AgentRunResult {
   readonly entries: readonly TranscriptEntry[];
 }
 
-/** Opens a session, lets the model work, shows each entry as it comes. Throws why the session could not be opened. */
+/** How long the platform has to accept that a session is to open, and that it is to close. */
+const OPEN_TIMEOUT_MS = 20_000;
+const CLOSE_TIMEOUT_MS = 20_000;
+
+/**
+ * Opens a session, lets the model work, shows each entry as it comes. Throws why the session could not be opened. When
+ * it is interrupted the session is closed: its run is cancelled, its machine ended.
+ */
 export async function runAgent(context: CliContext, request: AgentRunRequest): Promise<AgentRunResult> {
   const { gateway, printer } = context;
-  const { project, image, prompt, keepOpen } = request;
-  const { sessionId } = await gateway.call(SessionView, 'POST', '/v1/sessions', { body: { project, image } });
+  const { project, image } = request;
+  // Not cut short by an interruption: a session whose id we do not know could not be closed.
+  const signal = AbortSignal.timeout(OPEN_TIMEOUT_MS);
+  const { sessionId } = await gateway.call(SessionView, 'POST', '/v1/sessions', { body: { project, image }, signal });
   printer.note(`session ${sessionId}: starting a machine on ${image}`);
+  try {
+    return await runInSession(context, sessionId, request);
+  } catch (e) {
+    if (context.signal.aborted) await closeAfterInterruption(context, sessionId);
+    throw e;
+  }
+}
+
+async function runInSession(
+  context: CliContext,
+  sessionId: string,
+  { prompt, keepOpen }: AgentRunRequest,
+): Promise<AgentRunResult> {
+  const { gateway } = context;
   const opened = await awaitSession(context, sessionId, ['ready', 'closed', 'failed']);
   if (opened.state !== 'ready') throw notOpened(opened);
   const { runId } = await gateway.call(RunView, 'POST', `/v1/sessions/${sessionId}/runs`, {
     body: { prompt, closeWhenDone: !keepOpen },
   });
   const entries = await watch(context, sessionId, keepOpen ? runId : null);
-  const run = await gateway.call(RunView, 'GET', `/v1/runs/${runId}`);
   const session = keepOpen
     ? await gateway.call(SessionView, 'GET', `/v1/sessions/${sessionId}`)
     : await awaitSession(context, sessionId, ['closed', 'failed']);
-  return { run, session, entries };
+  return { run: await gateway.call(RunView, 'GET', `/v1/runs/${runId}`), session, entries };
+}
+
+async function closeAfterInterruption({ gateway, printer }: CliContext, sessionId: string): Promise<void> {
+  printer.note(`vmctl: closing session ${sessionId}; \`vmctl log ${sessionId}\` shows what it did`);
+  const signal = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
+  try {
+    await gateway.call(SessionView, 'POST', `/v1/sessions/${sessionId}/close`, { body: {}, signal });
+  } catch (e) {
+    printer.error(e);
+    printer.note(`  It may still be open: vmctl close ${sessionId}`);
+  }
 }
 
 /** Until the session is closed, or until `lastRun` has ended. With `--json` nothing is shown on the way. */
-async function watch(context: CliContext, sessionId: string, lastRun: string | null): Promise<readonly TranscriptEntry[]> {
+async function watch(
+  context: CliContext,
+  sessionId: string,
+  lastRun: string | null,
+): Promise<readonly TranscriptEntry[]> {
   const { printer } = context;
   const renderer = new EntryRenderer({ color: printer.isColored, width: printer.width, verbose: false });
   const entries: TranscriptEntry[] = [];

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { StreamTicket } from '@inquest/contracts-shared';
+import { dto, type StreamTicket } from '@inquest/contracts-shared';
 import {
+  ListMachinesRequest,
   MEMORY_MIB,
   vmError,
   vmOps,
@@ -13,8 +14,8 @@ import {
   type IncarnationRequest,
   type ListFilesRequest,
   type ListFilesView,
-  type ListMachinesRequest,
   type MachineView,
+  type MakeTemplateRequest,
   type NodeView,
   type OpenStreamRequest,
   type ReadFileRequest,
@@ -23,23 +24,42 @@ import {
   type ScreenshotView,
   type ShutdownMachineRequest,
   type StartMachineRequest,
+  type TemplateView,
   type VerdictReport,
   type WaitMachineRequest,
   type WriteFileRequest,
   type WriteFileView,
 } from '@inquest/contracts-vm';
-import { hasCode, nodeOfMachine, parseId, type MachineId, type Operation } from '@inquest/kernel';
+import {
+  abortable,
+  hasCode,
+  isGeneratedId,
+  nodeOfMachine,
+  parseId,
+  toDomainError,
+  type DomainError,
+  type MachineId,
+  type Operation,
+} from '@inquest/kernel';
 import { RpcClient } from '@inquest/messaging';
 import { chooseNode } from './choose-node';
+import { KnownNodes } from './known-nodes';
 
-/** How long the nodes have to answer a question that goes to all of them; no longer than this after the last answer. */
-const GATHER = { windowMs: 1_000, quietMs: 30 };
-
-/** What an id made by `newMachineId` looks like; anything else can only be a name. */
-const GENERATED_ID = /-[a-z0-9]{10}$/;
+/** How long the nodes have to answer a question that goes to all of them. */
+const GATHER_WINDOW_MS = 1_000;
+/**
+ * A new machine waits for this question, and a node that answers later than the others is busy: not the place for it.
+ */
+const NODES_QUIET_MS = 30;
+/** A listing shall be complete, also where one node is slower than the others. */
+const LIST_QUIET_MS = 250;
+/** Live machines that one look for an owner goes through. */
+const OWNED_LOOK_LIMIT = 500;
 
 interface CallOptions {
+  /** Stops waiting; the node may still do the work. */
   readonly signal?: AbortSignal;
+  /** Instead of the operation's own. */
   readonly timeoutMs?: number;
 }
 
@@ -50,114 +70,166 @@ interface CallOptions {
  */
 @Injectable()
 export class VmClient {
+  private readonly known = new KnownNodes(() => this.nodes());
+
   constructor(private readonly rpc: RpcClient) {}
 
-  nodes(): Promise<NodeView[]> {
-    return this.rpc.gather(vmOps.nodes, {}, GATHER);
+  /** What every node that answers says of itself. */
+  nodes(options: Pick<CallOptions, 'signal'> = {}): Promise<NodeView[]> {
+    return this.rpc.gather(vmOps.nodes, {}, { windowMs: GATHER_WINDOW_MS, quietMs: NODES_QUIET_MS, ...options });
   }
 
-  /** Machines of all nodes, newest first. */
-  async list(request: ListMachinesRequest): Promise<MachineView[]> {
-    const answers = await this.rpc.gather(vmOps.list, request, GATHER);
+  /** Machines of all nodes that answer, newest first. */
+  async list(request: ListMachinesRequest, options: Pick<CallOptions, 'signal'> = {}): Promise<MachineView[]> {
+    const gathering = { windowMs: GATHER_WINDOW_MS, quietMs: LIST_QUIET_MS, ...options };
+    const answers = await this.rpc.gather(vmOps.list, request, gathering);
     return answers
       .flatMap((answer) => answer.items)
       .sort((a, b) => b.createdAtMs - a.createdAtMs)
       .slice(0, request.limit);
   }
 
-  /** A machine by id or by name: the live one that has it, else the newest that had it. Throws `MACHINE_UNKNOWN`. */
+  /**
+   * A machine by id, or by the name of a live one. Throws `MACHINE_UNKNOWN`, and `NODE_UNAVAILABLE` when it is the id of
+   * a node that does not answer: such a machine may well exist.
+   */
   async find(idOrName: string): Promise<MachineView> {
     const machineId = parseId<MachineId>(idOrName, 'machine');
-    const direct = GENERATED_ID.test(machineId) ? await this.showOrNull(machineId) : null;
-    if (direct !== null) return direct;
-    const answers = await this.rpc.gather(vmOps.find, { machineId }, GATHER);
-    const machine = answers.flatMap((answer) => answer.items).sort(liveThenNewest)[0];
-    if (!machine)
-      throw vmError('MACHINE_UNKNOWN', `no machine "${idOrName}" is known on any node`, { machine: idOrName });
-    return machine;
+    const direct = isGeneratedId(machineId) ? await this.showOrFailure(machineId) : null;
+    if (direct !== null && 'machine' in direct) return direct.machine;
+    // Nodes that do not have it keep silent, so the first answer is the only one.
+    const [answer] = await this.rpc.gather(vmOps.find, { machineId }, { windowMs: GATHER_WINDOW_MS, expect: 1 });
+    const machine = answer?.items[0];
+    if (machine !== undefined) return machine;
+    if (direct !== null && hasCode(direct.failure, 'NODE_UNAVAILABLE')) throw direct.failure;
+    throw vmError('MACHINE_UNKNOWN', `no machine "${idOrName}" is known on any node`, { machine: idOrName });
   }
 
-  /** Starts on the node with the most memory left. Answers when the start was accepted, not when the machine is ready. */
-  async start(request: StartMachineRequest): Promise<MachineView> {
-    const { node } = chooseNode(await this.nodes(), request.memoryMib ?? MEMORY_MIB.default);
-    return this.rpc.call(vmOps.start, request, { node });
+  /** The live machine that was started for `owner`; null when no node that answers has one. */
+  async findOwned(owner: string, options: Pick<CallOptions, 'signal'> = {}): Promise<MachineView | null> {
+    const live = await this.list(dto(ListMachinesRequest, { limit: OWNED_LOOK_LIMIT }), options);
+    return live.find((machine) => machine.owner === owner) ?? null;
   }
 
-  show(machineId: string): Promise<MachineView> {
-    return this.toNode(vmOps.show, { machineId });
+  /**
+   * Starts on the node with the most memory left. Answers when the start was accepted, not when the machine is ready.
+   * Throws `NODE_UNAVAILABLE`, `NODE_EXHAUSTED` and what vm-service answers. The same `requestId` makes one machine per
+   * node: a start that is repeated looks with `findOwned` first.
+   */
+  async start(request: StartMachineRequest, options: CallOptions = {}): Promise<MachineView> {
+    const known = this.known.recent();
+    if (known !== null) {
+      try {
+        return await this.startOnBest(known, request, options);
+      } catch (e) {
+        // Nothing was begun; the nodes may have changed since they were asked.
+        if (!hasCode(e, 'NODE_UNAVAILABLE') && !hasCode(e, 'NODE_EXHAUSTED')) throw e;
+      }
+    }
+    const asked = this.known.refresh();
+    const nodes = options.signal === undefined ? await asked : await abortable(asked, options.signal, 'the start');
+    return this.startOnBest(nodes, request, options);
+  }
+
+  /** Makes the template of a frozen version on one node, unless that node has it. */
+  makeTemplate(node: string, request: MakeTemplateRequest, options: CallOptions = {}): Promise<TemplateView> {
+    return this.onNode(node, vmOps.makeTemplate, request, options);
+  }
+
+  show(machineId: string, options?: CallOptions): Promise<MachineView> {
+    return this.onOwnNode(vmOps.show, { machineId }, options);
   }
 
   wait(request: WaitMachineRequest, options?: CallOptions): Promise<MachineView> {
-    return this.toNode(vmOps.wait, request, options);
+    return this.onOwnNode(vmOps.wait, request, options);
   }
 
-  reset(request: ResetMachineRequest): Promise<MachineView> {
-    return this.toNode(vmOps.reset, request);
+  reset(request: ResetMachineRequest, options?: CallOptions): Promise<MachineView> {
+    return this.onOwnNode(vmOps.reset, request, options);
   }
 
   shutdown(request: ShutdownMachineRequest, options?: CallOptions): Promise<MachineView> {
-    return this.toNode(vmOps.shutdown, request, options);
+    return this.onOwnNode(vmOps.shutdown, request, options);
   }
 
-  destroy(request: DestroyMachineRequest): Promise<DestroyedView> {
-    return this.toNode(vmOps.destroy, request);
+  destroy(request: DestroyMachineRequest, options?: CallOptions): Promise<DestroyedView> {
+    return this.onOwnNode(vmOps.destroy, request, options);
   }
 
-  verdict(request: IncarnationRequest): Promise<VerdictReport> {
-    return this.toNode(vmOps.verdict, request);
+  verdict(request: IncarnationRequest, options?: CallOptions): Promise<VerdictReport> {
+    return this.onOwnNode(vmOps.verdict, request, options);
   }
 
-  evidence(request: EvidenceRequest): Promise<EvidenceView> {
-    return this.toNode(vmOps.evidence, request);
+  evidence(request: EvidenceRequest, options?: CallOptions): Promise<EvidenceView> {
+    return this.onOwnNode(vmOps.evidence, request, options);
   }
 
   exec(request: ExecRequest, options?: CallOptions): Promise<ExecView> {
-    return this.toNode(vmOps.exec, request, options);
+    return this.onOwnNode(vmOps.exec, request, options);
   }
 
-  readFile(request: ReadFileRequest): Promise<ReadFileView> {
-    return this.toNode(vmOps.readFile, request);
+  readFile(request: ReadFileRequest, options?: CallOptions): Promise<ReadFileView> {
+    return this.onOwnNode(vmOps.readFile, request, options);
   }
 
-  writeFile(request: WriteFileRequest): Promise<WriteFileView> {
-    return this.toNode(vmOps.writeFile, request);
+  writeFile(request: WriteFileRequest, options?: CallOptions): Promise<WriteFileView> {
+    return this.onOwnNode(vmOps.writeFile, request, options);
   }
 
-  listFiles(request: ListFilesRequest): Promise<ListFilesView> {
-    return this.toNode(vmOps.listFiles, request);
+  listFiles(request: ListFilesRequest, options?: CallOptions): Promise<ListFilesView> {
+    return this.onOwnNode(vmOps.listFiles, request, options);
   }
 
-  openStream(request: OpenStreamRequest): Promise<StreamTicket> {
-    return this.toNode(vmOps.openStream, request);
+  openStream(request: OpenStreamRequest, options?: CallOptions): Promise<StreamTicket> {
+    return this.onOwnNode(vmOps.openStream, request, options);
   }
 
-  screenshot(request: IncarnationRequest): Promise<ScreenshotView> {
-    return this.toNode(vmOps.screenshot, request);
+  screenshot(request: IncarnationRequest, options?: CallOptions): Promise<ScreenshotView> {
+    return this.onOwnNode(vmOps.screenshot, request, options);
   }
 
-  private async showOrNull(machineId: MachineId): Promise<MachineView | null> {
+  /** `async`, so that a refusal to choose rejects like that of a node. */
+  private async startOnBest(
+    nodes: readonly NodeView[],
+    request: StartMachineRequest,
+    options: CallOptions,
+  ): Promise<MachineView> {
+    const { node } = chooseNode(nodes, request.memoryMib ?? MEMORY_MIB.default);
+    return this.onNode(node, vmOps.start, request, options);
+  }
+
+  private async showOrFailure(
+    machineId: MachineId,
+  ): Promise<{ readonly machine: MachineView } | { readonly failure: DomainError }> {
     try {
-      return await this.show(machineId);
+      return { machine: await this.show(machineId) };
     } catch (e) {
-      if (hasCode(e, 'MACHINE_UNKNOWN') || hasCode(e, 'NODE_UNAVAILABLE')) return null;
+      if (hasCode(e, 'MACHINE_UNKNOWN') || hasCode(e, 'NODE_UNAVAILABLE')) return { failure: toDomainError(e) };
       throw e;
     }
   }
 
-  private async toNode<Req extends { readonly machineId: string }, Res extends object>(
+  /** On the node that the machine's id names. */
+  private onOwnNode<Req extends { readonly machineId: string }, Res extends object>(
     op: Operation<Req, Res>,
     request: Req,
     options: CallOptions = {},
   ): Promise<Res> {
-    const node = nodeOfMachine(parseId<MachineId>(request.machineId, 'machine'));
+    const machineId = parseId<MachineId>(request.machineId, 'machine');
+    return this.onNode(nodeOfMachine(machineId), op, request, options);
+  }
+
+  private async onNode<Req extends object, Res extends object>(
+    node: string,
+    op: Operation<Req, Res>,
+    request: Req,
+    options: CallOptions,
+  ): Promise<Res> {
     try {
       return await this.rpc.call(op, request, { node, ...options });
     } catch (e) {
       if (!hasCode(e, 'RPC_NO_RESPONDER')) throw e;
-      throw vmError('NODE_UNAVAILABLE', `node "${node}" of machine ${request.machineId} does not answer`, { node }, e);
+      throw vmError('NODE_UNAVAILABLE', `node "${node}" does not answer ${op.subject}`, { node }, e);
     }
   }
 }
-
-const liveThenNewest = (a: MachineView, b: MachineView): number =>
-  Number(a.state === 'ended') - Number(b.state === 'ended') || b.createdAtMs - a.createdAtMs;

@@ -2,6 +2,7 @@ import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsObject, IsString } from 'clas
 import { event, operation } from '@inquest/kernel';
 import {
   ErrorView,
+  IsAllowedHosts,
   IsId,
   IsImageName,
   IsListOf,
@@ -34,6 +35,8 @@ export class OpenSessionRequest {
   @IsImageName() readonly image: string = 'tiny';
   @Nullable() @IsWhole(1, 1_000_000) readonly version: number | null = null;
   @Nullable() @IsWhole(128, 1_048_576) readonly memoryMib: number | null = null;
+  /** Hosts that its machine may reach by HTTPS: names, and `*.suffix` for all below a suffix. */
+  @IsAllowedHosts() readonly allowedHosts: string[] = [];
   @IsIn(SESSION_MODES) readonly mode: SessionMode = 'agent';
   /** The conversation it belongs to, when there is one. */
   @Nullable() @IsId() readonly chat: string | null = null;

@@ -49,7 +49,7 @@ export class WriteFileArguments {
   @MaxLength(512 * 1024)
   readonly content!: string;
 
-  @Described('Octal permissions, e.g. 755 for a program; left out, a new file gets 644.')
+  @Described('Octal permissions, e.g. 755 for a program; 644 when left out.')
   @Nullable()
   @Matches(/^0?[0-7]{3}$/)
   readonly mode: string | null = null;

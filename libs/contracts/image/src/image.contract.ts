@@ -12,43 +12,11 @@ import {
   Nullable,
   OperationRequest,
   OperationView,
+  StreamTicket,
 } from '@inquest/contracts-shared';
-
-/** Life of a version: building -> built -> smoke_ok -> frozen -> retired, or failed. `unfrozen` is the open working copy. */
-export const IMAGE_STATES = ['building', 'built', 'smoke_ok', 'frozen', 'retired', 'failed', 'unfrozen'] as const;
-export type ImageState = (typeof IMAGE_STATES)[number];
-
-/** `unchecked` is said where there was nothing to check; it is never reported as passed. */
-export const CHECK_OUTCOMES = ['passed', 'failed', 'unchecked'] as const;
-export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
-
-/** One check of the smoke gate. */
-export class SmokeCheckView {
-  @IsText(128) readonly name!: string;
-  @IsIn(CHECK_OUTCOMES) readonly outcome!: CheckOutcome;
-  @IsText(4096) readonly detail!: string;
-}
-
-/** One immutable numbered version of an image. */
-export class ImageVersionView {
-  @IsImageName() readonly name!: string;
-  @IsWhole(1, 1_000_000) readonly version!: number;
-  @IsIn(IMAGE_STATES) readonly state!: ImageState;
-  /** Why it is in this state, for people; empty when there is nothing to say. */
-  @IsText(8192) readonly message!: string;
-  /** `sha256:<hex>` of the disk; null before freeze. */
-  @Nullable() @Matches(/^sha256:[0-9a-f]{64}$/) readonly digest!: string | null;
-  /** Apparent size of the disk; null before it is built. */
-  @Nullable() @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly sizeBytes!: number | null;
-  @IsText(128) readonly recipeDigest!: string;
-  @IsText(128) readonly kernelVersion!: string;
-  @IsText(64) readonly agentVersion!: string;
-  @Nullable() @IsWhole(1, 1_000_000) readonly parentVersion!: number | null;
-  @IsListOf(() => SmokeCheckView, 64) readonly checks!: SmokeCheckView[];
-  @IsTimeMs() readonly createdAtMs!: number;
-  @Nullable() @IsTimeMs() readonly frozenAtMs!: number | null;
-  @Nullable() @IsTimeMs() readonly verifiedAtMs!: number | null;
-}
+import { ImageDiffRequest, ImageDiffView } from './image-diff.dto';
+import { ImportImageRequest, NamedVersionRequest, UnfreezeRequest, UploadImageRequest } from './image-life.dto';
+import { ImageVersionDetail, ImageVersionView, SealedFileView } from './image-version.dto';
 
 /** A named base system. */
 export class ImageView {
@@ -75,24 +43,15 @@ export class ImageVersionRequest {
   @Nullable() @IsWhole(1, 1_000_000) readonly version: number | null = null;
 }
 
-/** What a machine is started for. Only the smoke gate may boot a version that is not frozen yet. */
-export const RESOLVE_PURPOSES = ['session', 'smoke'] as const;
+/**
+ * What a machine is started for. Only the smoke gate may boot a version that is not frozen yet, and only maintenance the
+ * open working copy.
+ */
+export const RESOLVE_PURPOSES = ['session', 'smoke', 'maintenance'] as const;
 export type ResolvePurpose = (typeof RESOLVE_PURPOSES)[number];
 
 export class ResolveImageRequest extends ImageVersionRequest {
   @IsIn(RESOLVE_PURPOSES) readonly purpose: ResolvePurpose = 'session';
-}
-
-/** One file of a version as it was recorded when it was sealed. Big numbers travel as decimal strings. */
-export class SealedFileView {
-  @IsText(64, 1) readonly file!: string;
-  @Matches(/^sha256:[0-9a-f]{64}$/) readonly digest!: string;
-  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly sizeBytes!: number;
-  @Matches(/^\d{1,20}$/) readonly inode!: string;
-  @Matches(/^\d{1,20}$/) readonly mtimeNs!: string;
-  @Matches(/^\d{1,20}$/) readonly ctimeNs!: string;
-  /** Permission bits in octal, e.g. `0444`. */
-  @Matches(/^0[0-7]{3}$/) readonly mode!: string;
 }
 
 /** Everything a node needs to start a machine on a version. The node composes paths itself, from name and version. */
@@ -111,6 +70,10 @@ export class ResolvedImage {
 
 export class ImageOperationRequest extends OperationRequest {}
 
+export class CancelOperationRequest {
+  @IsId() readonly operationId!: string;
+}
+
 /** Part of an operation's or a version's log. */
 export class ImageLogRequest {
   @IsImageName() readonly name!: string;
@@ -126,7 +89,14 @@ export class ImageLogView {
 /** A version changed its state. */
 export class ImageChanged {
   @IsNested(() => ImageVersionView) readonly version!: ImageVersionView;
+  /** Its doing. */
   @IsId() readonly operationId!: string;
+  @IsTimeMs() readonly atMs!: number;
+}
+
+/** An operation began a step or ended. */
+export class ImageOperationChanged {
+  @IsNested(() => OperationView) readonly operation!: OperationView;
   @IsTimeMs() readonly atMs!: number;
 }
 
@@ -149,11 +119,65 @@ export const imageOps = {
     response: OperationView,
     timeoutMs: 10_000,
   }),
+  /** A working copy is made of the newest (or the named) frozen version. */
+  unfreeze: operation({
+    subject: `${SUBJECT}.unfreeze`,
+    request: UnfreezeRequest,
+    response: OperationView,
+    timeoutMs: 10_000,
+  }),
+  import: operation({
+    subject: `${SUBJECT}.import`,
+    request: ImportImageRequest,
+    response: OperationView,
+    timeoutMs: 10_000,
+  }),
+  /** The bytes are then sent to the answered address, which answers with the operation. */
+  openUpload: operation({
+    subject: `${SUBJECT}.open-upload`,
+    request: UploadImageRequest,
+    response: StreamTicket,
+    timeoutMs: 5_000,
+  }),
+  /** Nothing starts on it any more; its files stay until it is removed. */
+  retire: operation({
+    subject: `${SUBJECT}.retire`,
+    request: NamedVersionRequest,
+    response: ImageVersionView,
+    timeoutMs: 10_000,
+  }),
+  /** Removes the files of a version that is not frozen; of an open working copy, this discards it. */
+  remove: operation({
+    subject: `${SUBJECT}.remove`,
+    request: NamedVersionRequest,
+    response: ImageVersionView,
+    timeoutMs: 30_000,
+  }),
+  showVersion: operation({
+    subject: `${SUBJECT}.show-version`,
+    request: NamedVersionRequest,
+    response: ImageVersionDetail,
+    timeoutMs: 10_000,
+  }),
+  /** Reads both disks: seconds for a small system, a minute for a large one. */
+  diff: operation({
+    subject: `${SUBJECT}.diff`,
+    request: ImageDiffRequest,
+    response: ImageDiffView,
+    timeoutMs: 300_000,
+  }),
   operation: operation({
     subject: `${SUBJECT}.operation`,
     request: ImageOperationRequest,
     response: OperationView,
     timeoutMs: 60_000,
+  }),
+  /** Answers when the operation has stopped, or as it is after some seconds: it then stops on its own. */
+  cancelOperation: operation({
+    subject: `${SUBJECT}.cancel-operation`,
+    request: CancelOperationRequest,
+    response: OperationView,
+    timeoutMs: 20_000,
   }),
   log: operation({ subject: `${SUBJECT}.log`, request: ImageLogRequest, response: ImageLogView, timeoutMs: 5_000 }),
   resolve: operation({
@@ -164,7 +188,9 @@ export const imageOps = {
   }),
 } as const;
 
-/** `inquest.v1.evt.image.changed.<name>` */
 export const imageEvents = {
+  /** `inquest.v1.evt.image.changed.<name>` */
   changed: event({ subject: 'inquest.v1.evt.image.changed', body: ImageChanged }),
+  /** `inquest.v1.evt.image.operation-changed.<operationId>` */
+  operationChanged: event({ subject: 'inquest.v1.evt.image.operation-changed', body: ImageOperationChanged }),
 } as const;

@@ -38,6 +38,48 @@ export const imageError = defineErrors({
     when: 'There is no recipe of that name.',
     remediation: 'The message lists the recipes there are; a new one is a folder below tools/images.',
   },
+  IMAGE_IN_USE: {
+    fault: 'caller',
+    status: 409,
+    when: 'Machines, templates or child versions stand on the version, so it cannot be retired, removed or frozen.',
+    remediation: 'End what the message names (`vmctl rm <machine>`), then ask again.',
+  },
+  IMAGE_SOURCE_UNREACHABLE: {
+    fault: 'caller',
+    status: 400,
+    when: 'The path of an import is not a file (for OCI, a directory) below the import directory of image-service.',
+    remediation: 'Copy the source into INQUEST_IMPORT_DIRECTORY of image-service, or send it as an upload.',
+  },
+  IMAGE_SOURCE_DIGEST_WRONG: {
+    fault: 'caller',
+    status: 422,
+    when: 'The bytes of an import do not have the declared sha256 digest. Nothing of them was used.',
+    remediation: 'Get the source again and compare with `sha256sum`; declare the digest that its publisher names.',
+  },
+  IMAGE_SOURCE_OVERSIZED: {
+    fault: 'caller',
+    status: 413,
+    when: 'An import is, or would become, larger than image-service allows.',
+    remediation: 'Make the source smaller, or raise INQUEST_IMAGE_MAX_BYTES of image-service.',
+  },
+  IMAGE_SOURCE_UNSAFE: {
+    fault: 'caller',
+    status: 422,
+    when: 'An import reaches outside of itself: a backing or data file, a path out of the tree, a device node.',
+    remediation: 'Make a self-contained source: `qemu-img convert` for a disk, a tar without what the message names.',
+  },
+  IMAGE_SOURCE_INVALID: {
+    fault: 'caller',
+    status: 422,
+    when: 'An import is cut, damaged, of another format than declared, or holds no single ext4 root.',
+    remediation: 'Declare the right format; of a partitioned disk, import the partition that holds the root.',
+  },
+  IMAGE_RECIPE_INVALID: {
+    fault: 'infra',
+    status: 500,
+    when: 'The recipe file of an image cannot be read, is no YAML, or does not have the shape of a recipe.',
+    remediation: 'Mend the recipe.yaml that the message names; it says which property is wrong.',
+  },
   IMAGE_BUILD_FAILED: {
     fault: 'infra',
     status: 500,
@@ -55,6 +97,12 @@ export const imageError = defineErrors({
     status: 409,
     when: 'A file of a frozen version no longer matches its record. Every machine on that version is now suspect.',
     remediation: 'Do not start machines on it; verify with `vmctl image verify <name>` and rebuild it.',
+  },
+  OPERATION_INTERRUPTED: {
+    fault: 'infra',
+    status: 503,
+    when: 'image-service stopped or was killed while the operation was at work.',
+    remediation: 'Start it again: a build makes a new version, a freeze goes on where the version is.',
   },
   OPERATION_UNKNOWN: {
     fault: 'caller',

@@ -14,6 +14,12 @@ export const publishError = defineErrors({
     when: 'So many commits of the same project wait for their turn that no further one is taken.',
     remediation: 'Try again when some of them are done.',
   },
+  COMMIT_SESSION_UNSTAGED: {
+    fault: 'caller',
+    status: 409,
+    when: 'The files of the project were never put into the machine of that session, so what it changed is unknown.',
+    remediation: 'Open a session for the project; opening puts the files into its machine.',
+  },
   COMMIT_TREE_REFUSED: {
     fault: 'guest',
     status: 422,

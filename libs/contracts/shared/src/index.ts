@@ -2,6 +2,8 @@ export {
   Described,
   descriptionOf,
   dto,
+  IsEnvironment,
+  IsAllowedHosts,
   IsGuestPath,
   IsId,
   IsImageName,

@@ -1,5 +1,5 @@
 import { IsIn, IsInt, IsObject, IsOptional, IsString, IsUrl, MaxLength } from 'class-validator';
-import type { DomainError, ErrorDetails, Fault } from '@inquest/kernel';
+import type { ErrorBody, ErrorDetails, Fault } from '@inquest/kernel';
 import { dto, IsId, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from './fields';
 
 /** A request without properties. */
@@ -39,7 +39,7 @@ export const cutText = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 
 /** An error as part of another object. Its texts are cut to what the view takes: a message may quote a whole console. */
-export const errorView = ({ code, fault, status, message, remediation, details }: DomainError): ErrorView =>
+export const errorView = ({ code, fault, status, message, remediation, details }: ErrorBody): ErrorView =>
   dto(ErrorView, {
     code,
     fault,

@@ -9,6 +9,7 @@ export const EVIDENCE_FILES = [
   'serial.tail.log',
   'actions.jsonl',
   'probes.jsonl',
+  'egress.jsonl',
   'meta.json',
   'verdict.json',
 ] as const;

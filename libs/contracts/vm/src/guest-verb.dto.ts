@@ -1,5 +1,15 @@
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsObject, IsString, Matches, MaxLength } from 'class-validator';
-import { IsGuestPath, IsId, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import {
+  IsEnvironment,
+  IsGuestPath,
+  IsId,
+  IsListOf,
+  IsNested,
+  IsText,
+  IsTimeMs,
+  IsWhole,
+  Nullable,
+} from '@inquest/contracts-shared';
 import { IncarnationRequest } from './machine.dto';
 
 /** Output of one exec that travels inside a reply; more goes by stream. Half of it head, half tail. */
@@ -10,7 +20,7 @@ export class ExecRequest extends IncarnationRequest {
   @IsText(128 * 1024, 1) readonly command!: string;
   @Nullable() @IsGuestPath() readonly cwd: string | null = null;
   /** Values are credentials as often as not: they are logged nowhere. */
-  @Nullable() @IsObject() readonly env: Record<string, string> | null = null;
+  @Nullable() @IsEnvironment() readonly env: Record<string, string> | null = null;
   @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
   /** Null: no limit but the caller's own deadline. */
   @Nullable() @IsWhole(1, 3_600_000) readonly timeoutMs: number | null = null;
@@ -91,7 +101,7 @@ export class OpenStreamRequest extends IncarnationRequest {
   /** `exec` only. */
   @Nullable() @IsText(128 * 1024, 1) readonly command: string | null = null;
   @Nullable() @IsGuestPath() readonly cwd: string | null = null;
-  @Nullable() @IsObject() readonly env: Record<string, string> | null = null;
+  @Nullable() @IsEnvironment() readonly env: Record<string, string> | null = null;
   @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
   @Nullable() @IsWhole(1, 86_400_000) readonly timeoutMs: number | null = null;
   @IsBoolean() readonly stdin: boolean = false;

@@ -11,9 +11,11 @@ export {
   CPUS,
   DestroyedView,
   DestroyMachineRequest,
+  EgressView,
   EvidenceQuoteView,
   IncarnationRequest,
   ListMachinesRequest,
+  MACHINE_ORIGINS,
   MACHINE_STATES,
   MachineChanged,
   MachineList,
@@ -28,9 +30,11 @@ export {
   VerdictReport,
   VerdictView,
   WaitMachineRequest,
+  type MachineOrigin,
   type MachineState,
   type StartPurpose,
 } from './machine.dto';
+export { MakeTemplateRequest, TemplateView } from './template.dto';
 export {
   EXEC_REPLY_OUTPUT_BYTES,
   ExecOutputView,

@@ -1,12 +1,27 @@
 import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, MaxLength } from 'class-validator';
-import { IsId, IsImageName, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from '@inquest/contracts-shared';
+import {
+  IsAllowedHosts,
+  IsId,
+  IsImageName,
+  IsListOf,
+  IsNested,
+  IsText,
+  IsTimeMs,
+  IsWhole,
+  Nullable,
+} from '@inquest/contracts-shared';
 
 /** `ready` means that a ping with a fresh nonce round-tripped in this incarnation; started is not ready. */
 export const MACHINE_STATES = ['requested', 'starting', 'ready', 'paused', 'ending', 'ended'] as const;
 export type MachineState = (typeof MACHINE_STATES)[number];
 
-export const START_PURPOSES = ['session', 'smoke'] as const;
+/** A maintenance machine writes the open working copy of an image itself; there is one at a time. */
+export const START_PURPOSES = ['session', 'smoke', 'maintenance'] as const;
 export type StartPurpose = (typeof START_PURPOSES)[number];
+
+/** How an incarnation came to run: its guest booted, or continued the template of its image version. */
+export const MACHINE_ORIGINS = ['boot', 'clone'] as const;
+export type MachineOrigin = (typeof MACHINE_ORIGINS)[number];
 
 /** Memory bounds of a machine, MiB. Below 128 the distribution's kernel does not come up reliably. */
 export const MEMORY_MIB = { min: 128, max: 1_048_576, default: 256 } as const;
@@ -26,6 +41,10 @@ export class StartMachineRequest {
   /** Who it is for, e.g. a session id; shown in listings. */
   @Nullable() @IsId() readonly owner: string | null = null;
   @IsIn(START_PURPOSES) readonly purpose: StartPurpose = 'session';
+  /** Hosts that the guest may reach by HTTPS, through the host's proxy: names, and `*.suffix` for all below a suffix. */
+  @IsAllowedHosts() readonly allowedHosts: string[] = [];
+  /** Gives the guest the model of its node, on port 11434 of its own loopback. */
+  @IsBoolean() readonly localModel: boolean = false;
 }
 
 /** A pointer into a stored evidence file: the bytes that decided. */
@@ -51,6 +70,15 @@ export class VerdictView {
   @IsArray() @ArrayMaxSize(64) @IsString({ each: true }) @MaxLength(512, { each: true }) readonly warnings!: string[];
 }
 
+/** The ways out of a machine, which has no network card. */
+export class EgressView {
+  /** Both ends of the proxy were up when the machine became ready; false also when no host is allowed. */
+  @IsBoolean() readonly isUp!: boolean;
+  /** In lower case. */
+  @IsAllowedHosts() readonly allowedHosts!: string[];
+  @IsBoolean() readonly hasLocalModel!: boolean;
+}
+
 export class MachineView {
   @IsId() readonly machineId!: string;
   @Nullable() @IsId() readonly name!: string | null;
@@ -67,6 +95,8 @@ export class MachineView {
   @IsWhole(1, 1_048_576) readonly memoryMib!: number;
   @IsText(32) readonly accelerator!: string;
   @IsBoolean() readonly hasScreen!: boolean;
+  /** Null until it is ready. */
+  @Nullable() @IsIn(MACHINE_ORIGINS) readonly origin!: MachineOrigin | null;
   @Nullable() @IsId() readonly owner!: string | null;
   @IsTimeMs() readonly createdAtMs!: number;
   @Nullable() @IsTimeMs() readonly readyAtMs!: number | null;
@@ -75,6 +105,7 @@ export class MachineView {
   @Nullable() @IsTimeMs() readonly lastSeenAtMs!: number | null;
   /** Present once the incarnation ended. */
   @Nullable() @IsNested(() => VerdictView) readonly verdict!: VerdictView | null;
+  @IsNested(() => EgressView) readonly egress!: EgressView;
   /** Its directory is gone; evidence and verdict stay. */
   @IsBoolean() readonly isRemoved!: boolean;
 }

@@ -29,6 +29,7 @@ import {
   VerdictReport,
   WaitMachineRequest,
 } from './machine.dto';
+import { MakeTemplateRequest, TemplateView } from './template.dto';
 
 const SUBJECT = 'inquest.v1.cmd.vm';
 
@@ -52,6 +53,14 @@ export const vmOps = {
     request: StartMachineRequest,
     response: MachineView,
     timeoutMs: 20_000,
+  }),
+  /** Makes the template of a frozen version on one node, unless it has it; starts are clones of it from then on. */
+  makeTemplate: operation({
+    subject: `${SUBJECT}.make-template`,
+    perNode: true,
+    request: MakeTemplateRequest,
+    response: TemplateView,
+    timeoutMs: 300_000,
   }),
   show: operation({
     subject: `${SUBJECT}.show`,

@@ -15,6 +15,12 @@ export const vmError = defineErrors({
     when: 'Another live machine has that name.',
     remediation: 'Choose another name, or remove the other machine with `vmctl rm <name>`.',
   },
+  MACHINE_MAINTENANCE_TAKEN: {
+    fault: 'caller',
+    status: 409,
+    when: 'Another live machine has the working copy of the image open for maintenance.',
+    remediation: 'Use that machine, or power it off first: `vmctl ls` shows it.',
+  },
   MACHINE_STATE_WRONG: {
     fault: 'caller',
     status: 409,
@@ -51,6 +57,12 @@ export const vmError = defineErrors({
     when: 'This node could not start the machine: the hypervisor refused, or the disk is full.',
     remediation: 'The message has the reason; `vmctl doctor` checks the host.',
   },
+  TEMPLATE_NOT_MADE: {
+    fault: 'infra',
+    status: 500,
+    when: 'No template could be made of an image version on this node; machines on it boot instead of being cloned.',
+    remediation: 'Read the reason in the message; `POST /v1/templates` of that vm-service makes the template again.',
+  },
   GUEST_PATH_UNFIT: {
     fault: 'caller',
     status: 422,
@@ -68,6 +80,12 @@ export const vmError = defineErrors({
     status: 503,
     when: 'No node answered, or the node that owns the machine does not answer.',
     remediation: 'Check with `vmctl status` that vm-service runs on that node.',
+  },
+  LOCAL_MODEL_MISSING: {
+    fault: 'caller',
+    status: 422,
+    when: 'A machine asks for the local model, and its node has none.',
+    remediation: 'Start it without, or set INQUEST_LOCAL_MODEL_URL for vm-service on that node.',
   },
   STREAM_TICKET_INVALID: {
     fault: 'caller',

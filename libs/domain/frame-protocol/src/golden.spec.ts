@@ -81,6 +81,15 @@ const REQUESTS: readonly object[] = [
   { op: 'watch' },
   { op: 'shutdown', mode: 'poweroff' },
   { op: 'quiesce' },
+  {
+    op: 'rebirth',
+    nonce: 'n2',
+    setToMs: 1767225600123,
+    hostname: 'clone-7',
+    machineId: '0123456789abcdef0123456789abcdef',
+    entropy: 'a5'.repeat(32),
+  },
+  { op: 'offer', egress: true, localModel: false },
 ];
 
 const FILE = { kind: 'file', size: 1234, mode: '0644', mtimeMs: 1767225600123 };

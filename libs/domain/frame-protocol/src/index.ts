@@ -42,6 +42,8 @@ export type {
   PingRequest,
   PutRequest,
   QuiesceRequest,
+  OfferRequest,
+  RebirthRequest,
   RemoveRequest,
   ShutdownMode,
   ShutdownRequest,

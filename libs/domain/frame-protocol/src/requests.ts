@@ -87,7 +87,7 @@ export interface MetricsRequest {
   readonly op: 'metrics';
 }
 
-/** Sets the guest clock, in ms since the Unix epoch: a clone wakes up in its template's past. */
+/** Sets the guest clock, in ms since the Unix epoch. */
 export interface ClockRequest {
   readonly op: 'clock';
   readonly setToMs: number;
@@ -110,6 +110,35 @@ export interface QuiesceRequest {
   readonly op: 'quiesce';
 }
 
+/**
+ * Makes a clone a machine of its own: all clones of a template wake up with its clock, its names and its random
+ * numbers. Answered as `ping`, by the machine that it is from then on.
+ */
+export interface RebirthRequest {
+  readonly op: 'rebirth';
+  /** As for `ping`. */
+  readonly nonce: string;
+  /** The guest's clock, in ms since the Unix epoch. */
+  readonly setToMs: number;
+  /** 1 to 63 letters, digits and inner dashes. */
+  readonly hostname: string;
+  /** Content of `/etc/machine-id`: 32 lower-case hexadecimal digits. */
+  readonly machineId: string;
+  /** Bytes of the host for the kernel's random number generator, 32 to 256, in hexadecimal digits. */
+  readonly entropy: string;
+}
+
+/**
+ * Opens the guest's ends of the ways out that the host has ends of. For a clone, whose kernel arguments are those of
+ * its template; a way that is open stays open, and none is closed.
+ */
+export interface OfferRequest {
+  readonly op: 'offer';
+  /** The proxy to the internet. */
+  readonly egress: boolean;
+  readonly localModel: boolean;
+}
+
 /** The first frame of every stream. */
 export type GuestRequest =
   | PingRequest
@@ -125,6 +154,8 @@ export type GuestRequest =
   | ClockRequest
   | WatchRequest
   | ShutdownRequest
-  | QuiesceRequest;
+  | QuiesceRequest
+  | RebirthRequest
+  | OfferRequest;
 
 export type GuestOp = GuestRequest['op'];

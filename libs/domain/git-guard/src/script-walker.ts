@@ -153,6 +153,7 @@ export class ScriptWalker {
     // A loop with a stack of its own: expressions nest as deep as they are long.
     const pending = [...nodes].reverse();
     for (let node = pending.pop(); node !== undefined && this.finding === null; node = pending.pop()) {
+      if (isPlainWord(node)) continue;
       if (
         node.type === 'CommandExpansion' ||
         node.type === 'ProcessSubstitution' ||
@@ -198,7 +199,9 @@ export class ScriptWalker {
       const stdin = redirected === undefined ? context.stdin : redirected;
       for (const argv of this.words.expandCommand([name, ...args])) this.run(argv, { ...context, stdin });
     }
-    forEachChild(node, (child) => this.visitSubstitutions([child], context));
+    forEachChild(node, (child) => {
+      if (!isPlainWord(child)) this.visitSubstitutions([child], context);
+    });
   }
 
   private assignAll(nodes: readonly SyntaxNode[]): void {
@@ -288,6 +291,9 @@ export class ScriptWalker {
     return origin.isVerbatim ? origin.base + pos : origin.base;
   }
 }
+
+/** True for a word that is all literal: nothing can be in it. */
+const isPlainWord = (node: SyntaxNode): boolean => node.type === 'Word' && node.parts === undefined;
 
 const textOf = ({ texts }: VariableValue): string => texts.map(({ text }) => text).join(' ');
 

@@ -21,7 +21,7 @@ const MAX_VALUE_LENGTH = 4096;
 /** The variables with literal values that the script has assigned so far. */
 export class ShellScope {
   /** The assignments of the outermost shell and of each branch and shell inside it, the innermost last. */
-  private readonly layers: Map<string, readonly VariableValue[]>[] = [new Map()];
+  private readonly layers: Map<string, readonly VariableValue[]>[] = [new Map<string, readonly VariableValue[]>()];
 
   /** The values `name` may have here; empty when they are not known. */
   valuesOf(name: string): readonly VariableValue[] {

@@ -85,6 +85,11 @@ function extendPaths<P, C>(
 ): P[] {
   const [first, ...others] = choices;
   if (first === undefined) return paths;
+  // Nearly every word has one value; long scripts have many words.
+  if (others.length === 0) {
+    for (const path of paths) add(path, first);
+    return paths;
+  }
   const isForked = paths.length * choices.length <= MAX_ALTERNATIVES;
   const forks = isForked ? others.flatMap((choice) => paths.map((path) => ({ path: fork(path), choice }))) : [];
   for (const path of paths) add(path, first);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decodeTranscript, MAX_PROBLEMS } from './decode-transcript';
+import { decodeTranscript, MAX_PROBLEMS, TranscriptDecoder } from './decode-transcript';
 import { encodeEntry, MAX_LINE_BYTES } from './encode-entry';
 import { sampleTranscript } from './testing/sample-transcript';
 
@@ -17,6 +17,16 @@ describe('decodeTranscript', () => {
       expect(counts.torn_line).toBe(Number(resumeAtBytes !== length));
       expect(counts.malformed_line).toBe(0);
       expect(nextSequence).toBe(wholeLines + 1);
+    }
+  });
+
+  it('reads the same in pieces of any size', () => {
+    const damaged = Buffer.concat([line(0), Buffer.from('not an entry\n'), line(2), Buffer.alloc(MAX_LINE_BYTES * 2, 'x'), Buffer.from('\n\n'), line(3), line(4).subarray(0, 20)]);
+    for (const size of [1, 2, 7, 64, 1000, 70_000, damaged.length]) {
+      const decoder = new TranscriptDecoder();
+      const entries = [];
+      for (let at = 0; at < damaged.length; at += size) entries.push(...decoder.push(damaged.subarray(at, at + size)));
+      expect({ entries, ...decoder.end() }).toEqual(decodeTranscript(damaged));
     }
   });
 

@@ -25,8 +25,8 @@ export interface TranscriptProblem {
   readonly message: string;
 }
 
-export interface DecodedTranscript {
-  readonly entries: readonly TranscriptEntry[];
+/** What a transcript is besides its entries. */
+export interface TranscriptSummary {
   /** In the order of the file. At most `MAX_PROBLEMS` are described; `counts` has all of them. */
   readonly problems: readonly TranscriptProblem[];
   readonly counts: Readonly<Record<TranscriptProblemKind, number>>;
@@ -39,6 +39,10 @@ export interface DecodedTranscript {
   readonly nextSequence: number;
 }
 
+export interface DecodedTranscript extends TranscriptSummary {
+  readonly entries: readonly TranscriptEntry[];
+}
+
 /** How many problems are described one by one. */
 export const MAX_PROBLEMS = 100;
 
@@ -46,18 +50,13 @@ const NEWLINE = 0x0a;
 
 /** Reads a transcript, or any first part of one. Never throws: what cannot be read is skipped, counted and said. */
 export function decodeTranscript(bytes: Uint8Array): DecodedTranscript {
-  const reading = new Reading();
-  let start = 0;
-  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-    reading.line(bytes.subarray(start, end), start);
-    start = end + 1;
-  }
-  if (start < bytes.length) reading.torn(bytes.length - start, start);
-  return reading.result(start);
+  const decoder = new TranscriptDecoder();
+  const entries = decoder.push(bytes);
+  return { entries, ...decoder.end() };
 }
 
-class Reading {
-  private readonly entries: TranscriptEntry[] = [];
+/** `decodeTranscript` piece by piece, for one that is too long to be in memory as a whole. */
+export class TranscriptDecoder {
   private readonly problems: TranscriptProblem[] = [];
   private readonly counts = Object.fromEntries(TRANSCRIPT_PROBLEMS.map((kind) => [kind, 0])) as Record<
     TranscriptProblemKind,
@@ -66,45 +65,81 @@ class Reading {
   private readonly decoder = new TextDecoder();
   private lines = 0;
   private nextSequence = 1;
+  /** Of the line that has no end yet; nothing beyond the length that makes it unreadable anyhow. */
+  private begun: Uint8Array = new Uint8Array();
+  private begunLength = 0;
+  private offset = 0;
 
-  line(bytes: Uint8Array, offset: number): void {
-    this.lines++;
-    const entry = bytes.length < MAX_LINE_BYTES ? entryFrom(parse(this.decoder.decode(bytes))) : 'malformed';
-    if (entry === 'malformed') {
-      this.report('malformed_line', offset, `line ${this.lines} is not an entry (${bytes.length} bytes); skipped`);
-    } else if (entry === 'unknown_type') {
-      this.report('unknown_type', offset, `line ${this.lines} has a type that this version does not know; skipped`);
-    } else {
-      this.checkSequence(entry.sequence, offset);
-      this.entries.push(entry);
+  /** The entries of the lines that `bytes` completes. */
+  push(bytes: Uint8Array): TranscriptEntry[] {
+    const entries: TranscriptEntry[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+      this.extend(bytes.subarray(start, end));
+      const entry = this.line();
+      if (entry !== null) entries.push(entry);
+      start = end + 1;
     }
+    this.extend(bytes.subarray(start));
+    return entries;
   }
 
-  torn(length: number, offset: number): void {
+  /** What was found so far; a line without an end is torn then. */
+  end(): TranscriptSummary {
+    const { counts, nextSequence, offset: resumeAtBytes } = this;
+    if (this.begunLength > 0) {
+      this.lines++;
+      this.report('torn_line', `the last line is torn after ${this.begunLength} bytes; skipped`);
+    }
+    return { problems: this.problems, counts, resumeAtBytes, nextSequence };
+  }
+
+  private extend(bytes: Uint8Array): void {
+    this.begunLength += bytes.length;
+    if (this.begun.length === 0) this.begun = bytes;
+    else if (this.begun.length < MAX_LINE_BYTES) this.begun = joined(this.begun, bytes);
+  }
+
+  /** Reads the line that has just got its end; null when that was no entry. */
+  private line(): TranscriptEntry | null {
+    const [bytes, length] = [this.begun, this.begunLength];
+    [this.begun, this.begunLength] = [new Uint8Array(), 0];
     this.lines++;
-    this.report('torn_line', offset, `the last line is torn after ${length} bytes; skipped`);
+    const entry = length < MAX_LINE_BYTES ? entryFrom(parse(this.decoder.decode(bytes))) : 'malformed';
+    if (entry === 'malformed') {
+      this.report('malformed_line', `line ${this.lines} is not an entry (${length} bytes); skipped`);
+    } else if (entry === 'unknown_type') {
+      this.report('unknown_type', `line ${this.lines} has a type that this version does not know; skipped`);
+    } else {
+      this.checkSequence(entry.sequence);
+    }
+    this.offset += length + 1;
+    return typeof entry === 'string' ? null : entry;
   }
 
-  result(resumeAtBytes: number): DecodedTranscript {
-    const { entries, problems, counts, nextSequence } = this;
-    return { entries, problems, counts, resumeAtBytes, nextSequence };
-  }
-
-  private checkSequence(sequence: number, offset: number): void {
+  private checkSequence(sequence: number): void {
     if (sequence > this.nextSequence) {
       const last = sequence - 1;
       const missing = last === this.nextSequence ? `entry ${last} is` : `entries ${this.nextSequence} to ${last} are`;
-      this.report('sequence_gap', offset, `${missing} missing before line ${this.lines}`);
+      this.report('sequence_gap', `${missing} missing before line ${this.lines}`);
     } else if (sequence < this.nextSequence) {
-      this.report('sequence_repeated', offset, `line ${this.lines} repeats entry ${sequence} or is out of order`);
+      this.report('sequence_repeated', `line ${this.lines} repeats entry ${sequence} or is out of order`);
     }
     this.nextSequence = Math.max(this.nextSequence, sequence + 1);
   }
 
-  private report(kind: TranscriptProblemKind, offset: number, message: string): void {
+  private report(kind: TranscriptProblemKind, message: string): void {
     this.counts[kind]++;
-    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ kind, line: this.lines, offset, message });
+    const { lines: line, offset } = this;
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ kind, line, offset, message });
   }
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
 }
 
 function parse(line: string): unknown {

@@ -57,6 +57,12 @@ export const gitForgeError = defineErrors({
     when: 'The forge accepted a repository, release or topic, but reading it back does not show it.',
     remediation: 'Look at the forge; repeating the request is safe.',
   },
+  FORGE_ADDRESS_INVALID: {
+    fault: 'infra',
+    status: 500,
+    when: 'The URL that is configured for the forge cannot be used, or would show the token to the network.',
+    remediation: 'Configure the https URL of the forge, without credentials, and start the service again.',
+  },
   FORGE_TOKEN_UNREADABLE: {
     fault: 'infra',
     status: 500,
@@ -85,13 +91,15 @@ export const gitForgeError = defineErrors({
     fault: 'infra',
     status: 502,
     when: 'The forge answered a request with a refusal that repeating does not change; the message has its words.',
-    remediation: 'Give the user of the token the right that is missing, or change what the forge objects to, then retry.',
+    remediation:
+      'Give the user of the token the right that is missing, or change what the forge objects to, then retry.',
   },
   FORGE_RESPONSE_INVALID: {
     fault: 'infra',
     status: 502,
     when: 'The forge answered with something that is not its documented API: another shape or size, or a redirect elsewhere.',
-    remediation: 'Check that the configured URL is the final address of the forge itself, not of a proxy or a login page.',
+    remediation:
+      'Check that the configured URL is the final address of the forge itself, not of a proxy or a login page.',
   },
   FORGE_BRANCH_MISSING: {
     fault: 'caller',

@@ -1,6 +1,7 @@
 export { linkError } from './errors';
 export { type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
 export { establishSerialMux, openSerialMuxLink } from './serial-mux-link';
+export { synchronize } from './sync-preamble';
 export { HybridVsockLink } from './hybrid-vsock-link';
 export { GuestAgentClient } from './client/guest-agent-client';
 export { ANSWER_DEADLINE_MS, type CallOptions } from './client/call-deadline';

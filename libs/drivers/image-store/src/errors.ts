@@ -29,7 +29,7 @@ export const imageStoreError = defineErrors({
   IMAGE_VERSION_SEALED: {
     fault: 'caller',
     status: 409,
-    when: 'A version that has a record was to be sealed again.',
+    when: 'A version that has a record was to be sealed again, or its disk replaced.',
     remediation: 'Unfreeze the image and freeze the working copy: that makes the next version.',
   },
   IMAGE_RECORD_MISSING: {

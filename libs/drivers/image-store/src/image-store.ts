@@ -17,6 +17,8 @@ import { diskFormatOf, RECORD_FILE_NAME, STAGING_DIRECTORY_NAME, type DiskFormat
 import { checkVersionId, versionIdFrom, versionLabel, type VersionId } from './version-id';
 import { parseVersionRecord, RECORD_FORMAT_VERSION, recordedFiles, type VersionRecord } from './version-record';
 
+/** The unit of st_blocks (POSIX leaves it open; Linux has 512 everywhere). */
+const STAT_BLOCK_BYTES = 512;
 const SEALED_MODE = 0o444;
 const PRIVATE_DIRECTORY_MODE = 0o700;
 // Traversable by the unprivileged user that QEMU runs as.
@@ -90,6 +92,23 @@ export class ImageStore {
   }
 
   /**
+   * Puts a staged disk in the place of that of a version without a record: the working copy after its maintenance. Throws
+   * `IMAGE_VERSION_SEALED` for one with a record, whose files nothing changes.
+   */
+  async replaceDisk(id: VersionId, staging: Staging): Promise<void> {
+    const directory = await this.existingDirectory(id);
+    await this.requireUnsealed(directory, id);
+    const format = diskFormatOf(await checkedFileNames(staging.directory, id));
+    if (format === null) throw missingFile(id, 'disk');
+    const disk = `disk.${format}` as const;
+    await onFileSystem(`replace the disk of image ${versionLabel(id)}`, async () => {
+      await flush(staging.pathOf(disk));
+      await rename(staging.pathOf(disk), path.join(directory, disk));
+      await flush(directory);
+    });
+  }
+
+  /**
    * Makes the files of a placed version read-only, hashes them and writes the record. A kill in the middle leaves the
    * version without a record; sealing it again is then right. Throws `IMAGE_VERSION_SEALED` when it has one.
    */
@@ -99,9 +118,7 @@ export class ImageStore {
     onProgress: (p: HashProgress) => void = ignore,
   ): Promise<VersionRecord> {
     const directory = await this.existingDirectory(id);
-    if ((await this.recordStatus(directory)) !== null) {
-      throw imageStoreError('IMAGE_VERSION_SEALED', `image ${versionLabel(id)} is sealed and never sealed again`);
-    }
+    await this.requireUnsealed(directory, id);
     return onFileSystem(`seal image ${versionLabel(id)}`, async () => {
       const names = await checkedFileNames(directory, id);
       // Before the hash: a change of mode changes the ctime that is recorded.
@@ -176,6 +193,16 @@ export class ImageStore {
     };
   }
 
+  /** Blocks that a version's files occupy, in bytes. Throws `IMAGE_VERSION_MISSING`. */
+  async diskUseBytes(id: VersionId): Promise<number> {
+    const directory = await this.existingDirectory(id);
+    return onFileSystem(`look at ${directory}`, async () => {
+      const names = await readdir(directory);
+      const stats = await Promise.all(names.map((name) => statusOf(path.join(directory, name))));
+      return stats.reduce((sum, status) => sum + Number(status?.blocks ?? 0n) * STAT_BLOCK_BYTES, 0);
+    });
+  }
+
   /** Every version in the store, by name and number. Whatever the store did not make is not listed. */
   async list(): Promise<readonly StoredVersion[]> {
     const versions: StoredVersion[] = [];
@@ -224,6 +251,11 @@ export class ImageStore {
     const directory = this.directoryOf(id);
     await checkVersionDirectory(directory, id);
     return directory;
+  }
+
+  private async requireUnsealed(directory: string, id: VersionId): Promise<void> {
+    if ((await this.recordStatus(directory)) === null) return;
+    throw imageStoreError('IMAGE_VERSION_SEALED', `image ${versionLabel(id)} is sealed and never changed again`);
   }
 
   private recordStatus(directory: string) {

@@ -1,4 +1,5 @@
 export { imageStoreError } from './errors';
+export { onFileSystem } from './file-system';
 export { ImageStore, type BootFiles, type StoredVersion } from './image-store';
 export { Staging } from './staging';
 export type { HashProgress } from './version-directory';

@@ -8,7 +8,7 @@ const lineOf = (...args: string[]): string => `${args.join('\0')}\0`;
 describe('instanceOfCommandLine', () => {
   it('finds the instance of what this driver starts', () => {
     const spec = sampleVmSpec('/var/lib/inquest');
-    const args = qemuArguments(spec, { accelerator: 'tcg', translationCacheMib: 64 });
+    const args = qemuArguments(spec, { accelerator: 'tcg', translationCacheMib: 64, memory: null, isRestored: false });
     expect(instanceOfCommandLine(lineOf('/usr/bin/qemu-system-x86_64', ...args), ROOT)).toBe(spec.directory);
     const wrapped = lineOf('/usr/bin/prlimit', '--core=0', '/usr/bin/env', 'qemu-system-x86_64', ...args);
     expect(instanceOfCommandLine(wrapped, ROOT)).toBe(spec.directory);

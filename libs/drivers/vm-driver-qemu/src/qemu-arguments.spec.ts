@@ -2,7 +2,7 @@ import { sampleVmSpec } from '@inquest/vm-driver/testing';
 import { qemuArguments } from './qemu-arguments';
 
 const ROOT = '/var/lib/inquest';
-const TCG = { accelerator: 'tcg', translationCacheMib: 64 } as const;
+const TCG = { accelerator: 'tcg', translationCacheMib: 64, memory: null, isRestored: false } as const;
 
 /** The value after each occurrence of an option. */
 const valuesOf = (args: readonly string[], option: string): string[] =>
@@ -65,6 +65,16 @@ describe('qemuArguments', () => {
     expect(valuesOf(args, '-append')).toEqual([
       'console=ttyS0 loglevel=7 panic=1 inquest.root=/dev/vda inquest.hostname=sample rw',
     ]);
+  });
+
+  it('boots on memory of its own, and continues a template on a private view of its memory', () => {
+    expect(valuesOf(args, '-machine')).toEqual(['q35']);
+    expect(args).not.toContain('-incoming');
+    const clone = qemuArguments(spec, { ...TCG, memory: { path: '/t/a,b', isShared: false }, isRestored: true });
+    expect(valuesOf(clone, '-object')).toEqual(['memory-backend-file,id=ram,size=512M,mem-path=/t/a,,b,share=off']);
+    expect(valuesOf(clone, '-machine')).toEqual(['q35,memory-backend=ram']);
+    expect(valuesOf(clone, '-incoming')).toEqual(['defer']);
+    expect(valuesOf(clone, '-device')).toEqual(valuesOf(args, '-device'));
   });
 
   it.each([

@@ -3,13 +3,27 @@ import { instanceFile, overlayFile, type HostCheck, type VmSpec } from '@inquest
 /** File descriptor of the readiness monitor in the child: the first after the standard three. */
 export const READY_FD = 3;
 
+/** File descriptor of the saved device state in the child, when it has one. */
+export const STATE_FD = 4;
+
 /** Name of the virtio-serial port that the guest agent looks for, and its QEMU id (see docs/guest-protocol.md). */
 export const MUX_PORT_NAME = 'inquest.mux';
+
+/** The guest's memory as a file. */
+export interface MemoryFile {
+  readonly path: string;
+  /** True: what the guest writes goes into the file. False: it stays with the machine, copied on write. */
+  readonly isShared: boolean;
+}
 
 /** What decides the arguments besides the machine itself. */
 export interface ArgumentOptions {
   readonly accelerator: Exclude<HostCheck['accelerator'], 'none'>;
   readonly translationCacheMib: number;
+  /** Null = memory of the process alone. */
+  readonly memory: MemoryFile | null;
+  /** True when the guest does not boot but continues from saved device state, which the monitor will be told of. */
+  readonly isRestored: boolean;
 }
 
 /** The complete arguments of QEMU for one machine. Pure: the same input gives the same arguments. */
@@ -17,6 +31,7 @@ export function qemuArguments(spec: VmSpec, options: ArgumentOptions): string[] 
   return [
     ...['-name', `${spec.machineId}.${spec.incarnation}`],
     ...platformArguments(spec, options),
+    ...memoryArguments(spec, options),
     ...isolationArguments(),
     ...monitorArguments(spec),
     ...consoleArguments(spec),
@@ -32,12 +47,22 @@ function platformArguments(spec: VmSpec, { accelerator, translationCacheMib }: A
   const tcg = ['-accel', `tcg,thread=multi,tb-size=${translationCacheMib}`, '-cpu', 'max'];
   return [
     ...(accelerator === 'kvm' ? ['-accel', 'kvm', '-cpu', 'host'] : tcg),
-    ...['-machine', 'q35', '-smp', String(spec.cpus), '-m', `size=${spec.memoryMib}M`],
+    ...['-smp', String(spec.cpus)],
     ...['-rtc', `base=${spec.rtcBaseMs === null ? 'utc' : rtcBase(spec.rtcBaseMs)}`],
     ...['-nodefaults', '-no-user-config', '-display', 'none'],
     // The generation id makes a guest kernel reseed its random numbers when the machine is a clone.
     ...['-device', 'vmgenid,guid=auto', '-device', 'virtio-rng-pci'],
   ];
+}
+
+/** Memory in a file has a name of its own in the device state, so a template and its clones must all have it in one. */
+function memoryArguments({ memoryMib }: VmSpec, { memory, isRestored }: ArgumentOptions): string[] {
+  const size = `${memoryMib}M`;
+  const incoming = isRestored ? ['-incoming', 'defer'] : [];
+  if (memory === null) return ['-machine', 'q35', '-m', `size=${size}`, ...incoming];
+  const { path, isShared } = memory;
+  const backend = `memory-backend-file,id=ram,size=${size},mem-path=${optionValue(path)},share=${isShared ? 'on' : 'off'}`;
+  return ['-object', backend, '-machine', 'q35,memory-backend=ram', '-m', `size=${size}`, ...incoming];
 }
 
 /** Seconds precision is what `-rtc` takes. */
@@ -75,16 +100,19 @@ const linkArguments = ({ directory }: VmSpec): string[] => [
 ];
 
 /** Errors of the host's disk pause the machine (resumable, and an event says so) instead of reaching the guest as data loss. */
-function diskArguments({ directory, incarnation }: VmSpec): string[] {
-  const overlay = {
-    driver: 'qcow2',
-    'node-name': 'overlay',
+function diskArguments({ directory, incarnation, disk }: VmSpec): string[] {
+  const isOwn = disk.isWritable === true;
+  const node = isOwn ? 'disk' : 'overlay';
+  const drive = {
+    driver: isOwn ? disk.baseFormat : 'qcow2',
+    'node-name': node,
     discard: 'unmap',
-    file: { driver: 'file', filename: overlayFile(directory, incarnation) },
+    // QEMU locks what it writes: a second writer, or a machine with an overlay on it, does not start.
+    file: { driver: 'file', filename: isOwn ? disk.basePath : overlayFile(directory, incarnation) },
   };
   return [
-    ...['-blockdev', JSON.stringify(overlay)],
-    ...['-device', 'virtio-blk-pci,drive=overlay,werror=stop,rerror=stop'],
+    ...['-blockdev', JSON.stringify(drive)],
+    ...['-device', `virtio-blk-pci,drive=${node},werror=stop,rerror=stop`],
   ];
 }
 

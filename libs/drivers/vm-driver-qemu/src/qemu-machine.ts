@@ -1,8 +1,9 @@
 import { hasCode, withDeadline, type MachineId } from '@inquest/kernel';
-import type { GuestLink } from '@inquest/guest-link';
+import { GuestAgentClient, synchronize, type GuestLink } from '@inquest/guest-link';
 import type { JsonObject, QmpClient, QmpEvent } from '@inquest/qmp';
 import { isObject } from '@inquest/qmp';
 import {
+  instanceFile,
   vmDriverError,
   type EvidenceRecorder,
   type VmEvent,
@@ -12,18 +13,23 @@ import {
   type VmSpec,
   type VmStatus,
 } from '@inquest/vm-driver';
+import { saveDeviceState } from './device-state';
 import { unlinkSockets } from './instance-directory';
+import type { QemuUser } from './qemu-options';
 import type { QemuProcess } from './qemu-process';
+import { connectUnix } from './unix-connection';
 
 /** What the sockets of a dead process still hold arrives at once; this only bounds a fault. */
 const DRAIN_MS = 5_000;
 /** QEMU's connections close a moment before its death is reported. */
 const DEATH_REPORT_MS = 5_000;
+/** A monitor that was asked to quit takes some 15 ms. */
+const QUIT_MS = 10_000;
 const STATUS_MAX_CHARS = 64;
 
 /** What a machine is made of; it owns all of them. */
 export interface QemuMachineParts {
-  readonly spec: Pick<VmSpec, 'machineId' | 'incarnation' | 'directory'>;
+  readonly spec: VmSpec;
   readonly process: QemuProcess;
   readonly evidence: EvidenceRecorder;
   /** Monitor that only delivers events. */
@@ -61,6 +67,11 @@ export class QemuMachine implements VmHandle {
     return this.parts.evidence.recording;
   }
 
+  /** What it was started with. */
+  get spec(): VmSpec {
+    return this.parts.spec;
+  }
+
   /** True once QEMU was observed gone, which is a little before `exited` settles. */
   get hasEnded(): boolean {
     return this.parts.process.hasExited;
@@ -95,6 +106,27 @@ export class QemuMachine implements VmHandle {
     }
     await this.parts.process.kill();
     return this.exited;
+  }
+
+  /**
+   * Saves the device state into `file`, which must not exist, from which any number of clones can continue; memory and
+   * disk are then complete in their files. The machine cannot run any more: `quit` it. Rejects with the guest's, the
+   * monitor's or the system's error; the machine is then to be stopped.
+   */
+  async saveState(file: string, user: QemuUser | null, signal: AbortSignal): Promise<void> {
+    const { control, spec } = this.parts;
+    await new GuestAgentClient(this.link).quiesce({ signal });
+    await this.link.close();
+    await leaveFreshSession(instanceFile(spec.directory, 'muxSocket'), signal);
+    await this.pause(signal);
+    await saveDeviceState(control, { socketPath: instanceFile(spec.directory, 'stateSocket'), file, user }, signal);
+  }
+
+  /** Ends the monitor in an orderly way; one that does not go is killed. Rejects only with `VM_PROCESS_UNKILLABLE`. */
+  async quit(): Promise<VmExit> {
+    // A monitor that is gone before it answers has done what was asked.
+    await this.parts.control.execute('quit').catch(() => undefined);
+    return this.stop({ graceMs: QUIT_MS });
   }
 
   onEvent(listener: (event: VmEvent) => void): () => void {
@@ -157,4 +189,15 @@ export class QemuMachine implements VmHandle {
     await unlinkSockets(spec.directory).catch(() => undefined);
     return exit;
   }
+}
+
+/**
+ * Leaves the guest agent in a session of which nothing was used. The agent of a clone may learn of the host's leaving
+ * only after the host is back; in the middle of an old session it would then take the handshake for data, but at the
+ * beginning of one it takes it for what it is.
+ */
+async function leaveFreshSession(muxSocket: string, signal: AbortSignal): Promise<void> {
+  const port = await connectUnix(muxSocket, signal);
+  await synchronize(port, signal);
+  port.destroy();
 }

@@ -24,6 +24,8 @@ export interface QemuCommand {
   readonly user: QemuUser | null;
   /** Bound on every file that QEMU writes, in bytes. */
   readonly fileBytes: number | null;
+  /** Descriptor of ours that QEMU gets as `STATE_FD`; may be closed once it was spawned. Null = none. */
+  readonly stateFd: number | null;
 }
 
 /** A running QEMU, leader of its own process group. */
@@ -65,7 +67,7 @@ export class QemuProcess {
         cwd: instanceFile(command.directory, 'vmm'),
         env: baseEnvironment(),
         detached: true,
-        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+        stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(command.stateFd === null ? [] : [command.stateFd])],
         ...command.user,
       });
       return await QemuProcess.adopt(child, errors);

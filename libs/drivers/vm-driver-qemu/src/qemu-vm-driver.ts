@@ -8,17 +8,22 @@ import {
   type DestroyedInstance,
   type HostCheck,
   type ReapedInstance,
-  type VmDriver,
+  type TemplateDriver,
+  type VmCloneSpec,
   type VmHandle,
   type VmSpec,
+  type VmTemplate,
 } from '@inquest/vm-driver';
 import { endInstance, endUnownedInstance } from './destroy-instance';
 import { checkHostOnce } from './host-check-cache';
 import { makeInstancesRoot, removeInstanceDirectory } from './instance-directory';
 import { findInstanceProcesses } from './process-scan';
-import type { QemuMachine } from './qemu-machine';
+import { QemuMachine } from './qemu-machine';
 import { compileQemuOptions, type CompiledQemuOptions, type QemuVmDriverOptions } from './qemu-options';
-import { startMachine } from './start-machine';
+import { captureTemplate } from './capture-template';
+import { launchMachine, type Launch } from './launch-machine';
+import { bootLaunch, cloneLaunch, machineSpecOf } from './machine-launches';
+import { readTemplateRecord, templateOf } from './template-record';
 
 /** Bound on all probes together; each has its own deadline well below. */
 const HOST_CHECK_MS = 120_000;
@@ -30,9 +35,9 @@ interface OwnedLife {
 }
 
 /** Machines as QEMU processes, under KVM where it works and software emulation where it does not. */
-export class QemuVmDriver implements VmDriver {
+export class QemuVmDriver implements TemplateDriver {
   readonly name = 'qemu';
-  readonly capabilities = { templates: false, screenshots: false, input: false } as const;
+  readonly capabilities = { templates: true, screenshots: false, input: false } as const;
   private readonly options: CompiledQemuOptions;
   private readonly lives = new Map<string, OwnedLife>();
   private hostCheck: Promise<HostCheck> | null = null;
@@ -53,21 +58,30 @@ export class QemuVmDriver implements VmDriver {
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<VmHandle> {
     checkVmSpec(spec, this.options.instancesRoot);
-    const { directory, machineId } = spec;
-    if (this.lives.has(directory)) {
-      throw vmDriverError('VM_INSTANCE_EXISTS', `machine ${machineId} has an instance already in ${directory}`, {
-        machineId,
-      });
+    return this.own(spec, signal, async () => bootLaunch(spec, this.options));
+  }
+
+  async openTemplate(directory: string, signal: AbortSignal): Promise<VmTemplate> {
+    return templateOf(directory, await readTemplateRecord(directory, await this.checkHost(signal)));
+  }
+
+  async clone(cloneSpec: VmCloneSpec, signal: AbortSignal): Promise<VmHandle> {
+    return this.own(cloneSpec, signal, async () => {
+      const { directory } = cloneSpec.template;
+      const spec = machineSpecOf(cloneSpec, await readTemplateRecord(directory, await this.checkHost(signal)));
+      checkVmSpec(spec, this.options.instancesRoot);
+      return cloneLaunch(spec, directory, this.options);
+    });
+  }
+
+  async captureTemplate(machine: VmHandle, directory: string, signal: AbortSignal): Promise<VmTemplate> {
+    const isCapturable = machine instanceof QemuMachine && !machine.hasEnded && machine.spec.isCapturable === true;
+    if (!isCapturable) {
+      const { machineId } = machine;
+      throw vmDriverError('VM_MACHINE_UNCAPTURABLE', `machine ${machineId} cannot become a template`, { machineId });
     }
-    const abort = new AbortController();
-    const started = this.startOwned(spec, AbortSignal.any([signal, abort.signal]));
-    this.lives.set(directory, { abort, started });
-    try {
-      return await started;
-    } catch (e) {
-      this.lives.delete(directory);
-      throw e;
-    }
+    const host = await this.checkHost(signal);
+    return captureTemplate(machine, directory, { options: this.options, host }, signal);
   }
 
   async destroyInstance(directory: string): Promise<DestroyedInstance> {
@@ -111,9 +125,31 @@ export class QemuVmDriver implements VmDriver {
     }
   }
 
-  private async startOwned(spec: VmSpec, signal: AbortSignal): Promise<QemuMachine> {
+  /** Brings a machine up as one of this driver's lives. */
+  private async own(
+    { directory, machineId }: Pick<VmSpec, 'directory' | 'machineId'>,
+    signal: AbortSignal,
+    plan: () => Promise<Launch>,
+  ): Promise<VmHandle> {
+    if (this.lives.has(directory)) {
+      throw vmDriverError('VM_INSTANCE_EXISTS', `machine ${machineId} has an instance already in ${directory}`, {
+        machineId,
+      });
+    }
+    const abort = new AbortController();
+    const started = this.launch(plan, AbortSignal.any([signal, abort.signal]));
+    this.lives.set(directory, { abort, started });
+    try {
+      return await started;
+    } catch (e) {
+      this.lives.delete(directory);
+      throw e;
+    }
+  }
+
+  private async launch(plan: () => Promise<Launch>, signal: AbortSignal): Promise<QemuMachine> {
     const host = await this.checkHost(signal);
-    return startMachine(spec, { options: this.options, host }, signal);
+    return launchMachine(await plan(), { options: this.options, host }, signal);
   }
 }
 

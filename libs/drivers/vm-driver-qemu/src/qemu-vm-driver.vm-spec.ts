@@ -1,5 +1,8 @@
 import { tempDir } from '@inquest/testing';
-import { describeVmDriver } from '@inquest/vm-driver/testing';
+import { describeTemplateDriver, describeVmDriver } from '@inquest/vm-driver/testing';
 import { QemuHarness } from './testing';
 
-describeVmDriver('qemu', async () => QemuHarness.create(await tempDir('qemu')));
+const makeHarness = async (): Promise<QemuHarness> => QemuHarness.create(await tempDir('qemu'));
+
+describeVmDriver('qemu', makeHarness);
+describeTemplateDriver('qemu', makeHarness);

@@ -1,30 +1,7 @@
 import { vmDriverError } from './errors';
 import type { VmDriver } from './vm-driver';
 import type { VmHandle } from './vm-handle';
-import type { VmSpec } from './vm-specification';
-
-/** Where the parts of a template are: read-only once made, shared by all its clones. */
-export interface VmTemplate {
-  /** Directory of the template: memory, device state and disk layer. */
-  readonly directory: string;
-  /** Shape that every clone must have again: device state fits no other. */
-  readonly cpus: number;
-  readonly memoryMib: number;
-}
-
-/** A clone takes shape, kernel and disk from its template. */
-export type VmCloneSpec = Omit<VmSpec, 'cpus' | 'memoryMib' | 'boot' | 'disk'> & { readonly template: VmTemplate };
-
-/** A driver that can freeze a machine's memory and start others from it. */
-export interface TemplateDriver extends VmDriver {
-  /**
-   * Turns a machine that this driver started into a template in `directory` (which must not exist) and ends the
-   * machine. On rejection the directory is gone; the machine may have been ended.
-   */
-  captureTemplate(machine: VmHandle, directory: string, signal: AbortSignal): Promise<VmTemplate>;
-  /** Like `start`, with the same promises, continuing where the template stopped. */
-  clone(spec: VmCloneSpec, signal: AbortSignal): Promise<VmHandle>;
-}
+import type { TemplateDriver } from './template-driver';
 
 /** A machine whose display can be photographed from the host. */
 export interface ScreenshotHandle extends VmHandle {

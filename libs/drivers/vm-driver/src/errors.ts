@@ -80,6 +80,30 @@ export const vmDriverError = defineErrors({
     when: 'SIGKILL was sent to the machine monitor and its process was still there when the wait was over.',
     remediation: 'Look for a process in state D on the host (a hung disk or network file system), then destroy again.',
   },
+  VM_MACHINE_UNCAPTURABLE: {
+    fault: 'caller',
+    status: 409,
+    when: 'The machine was not started to become a template, is of another driver, or has ended.',
+    remediation: 'Start a machine as capturable, wait until its agent answers, and capture that one.',
+  },
+  VM_TEMPLATE_EXISTS: {
+    fault: 'caller',
+    status: 409,
+    when: 'The directory that a template should be made in exists already.',
+    remediation: 'Use that template, or remove it first when no clone stands on it.',
+  },
+  VM_CAPTURE_FAILED: {
+    fault: 'infra',
+    status: 500,
+    when: 'The memory, device state or disk of a machine could not be saved as a template; nothing of one is left.',
+    remediation: 'Read the reason in the message; free disk space, then make the template again.',
+  },
+  VM_TEMPLATE_UNFIT: {
+    fault: 'infra',
+    status: 409,
+    when: 'A template is missing, half-made, was changed since it was made, or is of another monitor than this host has.',
+    remediation: 'Make the template again by freezing its image; machines boot without one meanwhile.',
+  },
   VM_CAPABILITY_MISSING: {
     fault: 'caller',
     status: 501,

@@ -27,10 +27,9 @@ export {
   type InputAction,
   type InputHandle,
   type ScreenshotHandle,
-  type TemplateDriver,
-  type VmCloneSpec,
-  type VmTemplate,
 } from './capabilities';
+export type { TemplateDriver, VmCloneSpec, VmTemplate } from './template-driver';
+export { giveIdentity } from './give-identity';
 export { checkInstanceDirectory, checkVmSpec } from './check-vm-spec';
 export {
   INSTANCE_FILES,

@@ -22,6 +22,10 @@ export const INSTANCE_FILES = {
   serialSocket: 'vmm/serial.sock',
   /** The virtio-serial port that carries the guest link. */
   muxSocket: 'vmm/mux.sock',
+  /** Memory of a machine that shall become a template. */
+  memory: 'vmm/memory.ram',
+  /** Receives the device state while a template is made. */
+  stateSocket: 'vmm/state.sock',
 } as const;
 
 export type InstanceFile = keyof typeof INSTANCE_FILES;
@@ -32,6 +36,7 @@ export const INSTANCE_SOCKETS = [
   'controlSocket',
   'serialSocket',
   'muxSocket',
+  'stateSocket',
 ] as const satisfies InstanceFile[];
 
 /** Where a file of an instance is. */

@@ -15,11 +15,16 @@ export interface VmBoot {
   readonly commandLine: readonly string[];
 }
 
-/** The frozen disk below the machine's overlay. The driver never writes it, not even with a broken guest. */
+/** The disk below the machine's overlay. The driver never writes one that is frozen, not even with a broken guest. */
 export interface VmDisk {
   /** Absolute path. */
   readonly basePath: string;
   readonly baseFormat: DiskFormat;
+  /**
+   * The machine writes the disk itself, without an overlay: an open working copy under maintenance. Nothing else may have
+   * it open then. Default: false.
+   */
+  readonly isWritable?: boolean;
 }
 
 /** Bounds that the host keeps whatever the guest does. */
@@ -61,4 +66,6 @@ export interface VmSpec {
   /** Bound before the guest's first instruction: a guest that is refused once may never try again. */
   readonly listeners: readonly VmListener[];
   readonly limits: VmLimits;
+  /** True for a machine that shall become a template: its memory is then a file on the host. Absent = false. */
+  readonly isCapturable?: boolean;
 }

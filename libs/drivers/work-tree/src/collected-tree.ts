@@ -60,10 +60,11 @@ export class CollectedTree {
   ) {}
 
   /** The beginning of a file. */
-  async firstBytes({ contentPath }: CollectedEntry, maxBytes: number): Promise<Uint8Array> {
+  async firstBytes({ contentPath, sizeBytes }: CollectedEntry, maxBytes: number): Promise<Uint8Array> {
+    const length = Math.min(maxBytes, sizeBytes);
     const file = await open(contentPath, 'r');
     try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
       return buffer.subarray(0, bytesRead);
     } finally {
       await file.close();

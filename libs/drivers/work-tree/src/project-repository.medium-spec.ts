@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { ProjectRepository, type ScratchFilter } from './project-repository';
+import { ProjectRepository } from './project-repository';
+import type { ScratchFilter } from './scratch-filter';
 import { ANA, INQUEST, ProjectFixture } from './testing/project-fixture';
 import { readTar } from './testing/tar-archive';
 
@@ -158,39 +159,84 @@ describe('ProjectRepository', () => {
   });
 
   describe('the scratch filter', () => {
-    it('is told what it needs, and what it holds is not committed', async () => {
+    it('sees the whole tree first, then is told what it needs, and what it holds is not committed', async () => {
       await project.commit([{ name: 'tracked', content: 'old' }]);
       const seen: unknown[] = [];
-      const held = [{ path: 'scratch.py', rule: 'throw-away-test', why: 'a test script at the root' }];
+      const hold = { rule: 'throw-away-test', why: 'a test script at the root' };
       const filter: ScratchFilter = (entries) => {
-        seen.push(...entries);
-        return { kept: ['tracked', 'new', 'link'], held };
+        seen.push(entries.map(({ path }) => path));
+        return (candidate) => {
+          seen.push(candidate);
+          return candidate.path === 'scratch.py' ? hold : null;
+        };
       };
       const result = await project.commit(
         [
           { name: 'tracked', content: 'changed' },
-          { name: 'new', content: 'n'.repeat(10_000) },
+          { name: 'new', content: 'n'.repeat(100_000) },
           { name: 'scratch.py', content: 'assert True' },
           { name: 'link', type: 'symlink', linkname: 'new' },
         ],
         { filter },
       );
       expect(seen).toEqual([
+        ['tracked', 'new', 'scratch.py', 'link'],
         { path: 'tracked', kind: 'file', sizeBytes: 7, isTracked: true },
-        { path: 'new', kind: 'file', sizeBytes: 10_000, isTracked: false, firstBytes: Buffer.alloc(8192, 'n') },
+        { path: 'new', kind: 'file', sizeBytes: 100_000, isTracked: false, firstBytes: Buffer.alloc(65_536, 'n') },
         { path: 'scratch.py', kind: 'file', sizeBytes: 11, isTracked: false, firstBytes: Buffer.from('assert True') },
         { path: 'link', kind: 'link', sizeBytes: 3, isTracked: false },
       ]);
-      expect(result).toMatchObject({ kept: ['tracked', 'new', 'link'], held });
+      expect(result).toMatchObject({ kept: ['tracked', 'new', 'link'], held: [{ path: 'scratch.py', ...hold }] });
       expect(project.paths()).toEqual(['link', 'new', 'tracked']);
     });
 
     it('never deletes a tracked file by holding it', async () => {
       await project.commit([{ name: 'tracked', content: 'old' }]);
-      const filter: ScratchFilter = () => ({ kept: [], held: [{ path: 'tracked', rule: 'x', why: 'y' }] });
+      const filter: ScratchFilter = () => () => ({ rule: 'x', why: 'y' });
       expect(await project.commit([{ name: 'tracked', content: 'new' }], { filter })).toMatchObject({ commit: null });
       expect(project.git('show', 'HEAD:tracked')).toBe('old');
     });
+  });
+
+  it('makes no second commit of what the branch has already, and gives the one it is at', async () => {
+    const start = await project.commit([{ name: 'gone', content: '1' }]);
+    const entries = [{ name: 'a', content: 'a' }];
+    const first = await project.commit(entries, { base: start.base });
+    const again = await project.commit(entries, { base: start.base });
+    expect(again).toEqual(first);
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('2');
+  });
+
+  it('reads a file of the last commit, and nothing that is no file, is missing or is too large', async () => {
+    expect(await project.repository.readFile('a', 100)).toBeNull();
+    await project.commit([
+      { name: 'dir/a', content: 'first\r\n' },
+      { name: 'tool', content: '#!/bin/sh\n', mode: 0o755 },
+      { name: 'link', type: 'symlink', linkname: 'dir/a' },
+      { name: ':(glob)*', content: 'no pathspec' },
+    ]);
+    const read = async (name: string, maxBytes = 100) =>
+      (await project.repository.readFile(name, maxBytes))?.toString();
+    expect(await read('dir/a')).toBe('first\r\n');
+    expect(await read('tool')).toBe('#!/bin/sh\n');
+    expect(await read(':(glob)*')).toBe('no pathspec');
+    expect(await read('dir/a', 7)).toBe('first\r\n');
+    for (const name of ['dir', 'link', 'missing', '', '../a', '*', 'HEAD:dir/a', '--all'])
+      expect(await read(name)).toBeUndefined();
+    expect(await read('dir/a', 6)).toBeUndefined();
+    await project.commit([{ name: 'dir/a', content: 'second' }]);
+    expect(await read('dir/a')).toBe('second');
+  });
+
+  it('knows which commit stands on which', async () => {
+    const first = (await project.commit([{ name: 'a', content: '1' }])).commit ?? '';
+    const second = (await project.commit([{ name: 'a', content: '2' }])).commit ?? '';
+    const { repository } = project;
+    expect(await repository.standsOn(second, first)).toBe(true);
+    expect(await repository.standsOn(second, second)).toBe(true);
+    expect(await repository.standsOn(first, second)).toBe(false);
+    for (const unknown of ['0'.repeat(40), 'HEAD', '--all'])
+      expect(await repository.standsOn(second, unknown)).toBe(false);
   });
 
   it('leaves submodules, and names that are no UTF-8, as they are', async () => {

@@ -3,21 +3,16 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { hasCode, newId } from '@inquest/kernel';
 import { writeBlobs } from './blob-writer';
-import {
-  CollectedTree,
-  DEFAULT_TREE_LIMITS,
-  type CollectedEntry,
-  type LeftOut,
-  type TreeLimits,
-} from './collected-tree';
+import { CollectedTree, DEFAULT_TREE_LIMITS, type LeftOut, type TreeLimits } from './collected-tree';
 import { checkMessage, identityEnvironment, type CommitIdentity } from './commit-identity';
 import { workTreeError } from './errors';
 import { HardenedGit } from './hardened-git';
 import { changesSince, checkConflicts, insideSubmodules, type TreeChanges } from './tree-changes';
 import { shownPath } from './safe-path';
+import { applyFilter, type ScratchFilter } from './scratch-filter';
 import { collectTree } from './tree-collector';
 import { exportListing } from './tree-export';
-import { listTree, type TreeListing } from './tree-listing';
+import { listTree } from './tree-listing';
 
 /** The branch that commits go to, and where it is. */
 export interface Head {
@@ -26,23 +21,6 @@ export interface Head {
   readonly commit: string | null;
   readonly committedAtMs: number | null;
 }
-
-/** What a scratch filter is told about an entry. */
-export interface FilterEntry {
-  readonly path: string;
-  readonly kind: 'file' | 'link';
-  readonly sizeBytes: number;
-  /** Up to 8 KiB; only of files that are not tracked. */
-  readonly firstBytes?: Uint8Array;
-  /** In the base of the session or in the project now. */
-  readonly isTracked: boolean;
-}
-
-/** Decides which entries go into a commit. What it names neither as kept nor as held is not committed. */
-export type ScratchFilter = (entries: readonly FilterEntry[]) => {
-  readonly kept: readonly string[];
-  readonly held: readonly LeftOut[];
-};
 
 export interface CommitRequest {
   readonly tree: CollectedTree;
@@ -55,7 +33,10 @@ export interface CommitRequest {
 }
 
 export interface CommitResult {
-  /** Null when nothing changed; then nothing was made. */
+  /**
+   * Null when the guest changed nothing; then nothing was made. When the branch has just these changes already, as after
+   * a commit whose answer was lost, the commit that it is at.
+   */
   readonly commit: string | null;
   readonly branch: string;
   /** Paths that the commit adds or changes. */
@@ -69,7 +50,6 @@ export interface CommitResult {
   readonly base: string | null;
 }
 
-const FIRST_BYTES = 8 * 1024;
 /** Tries when another commit lands between reading the branch and moving it. */
 const MAX_ATTEMPTS = 5;
 const NO_COMMIT = '0'.repeat(40);
@@ -134,6 +114,13 @@ export class ProjectRepository {
     return (await this.git.run(['cat-file', 'blob', entry.objectId], { signal })).stdout;
   }
 
+  /** True when `commit` is `ancestor` or stands on it; false too when the project does not know one of them. */
+  async standsOn(commit: string, ancestor: string, signal: AbortSignal = never): Promise<boolean> {
+    if (![commit, ancestor].every((id) => /^[0-9a-f]{40}$/.test(id))) return false;
+    const args = ['merge-base', '--is-ancestor', ancestor, commit];
+    return (await this.git.run(args, { signal, acceptExitCodes: [0, 1, 128] })).exitCode === 0;
+  }
+
   /**
    * Takes a guest's tree. Throws `TREE_ARCHIVE_INVALID`, `TREE_TOO_LARGE`, `TREE_STORE_FULL` or `OPERATION_ABORTED`;
    * then nothing is left of it. The result must be discarded.
@@ -173,7 +160,10 @@ export class ProjectRepository {
     const baseListing = await listTree(this.git, base, { signal });
     const headListing = base === head.commit ? baseListing : await listTree(this.git, head.commit, { signal });
     const submodules = insideSubmodules(baseListing, collected);
-    const { kept, held } = await this.filter(request, submodules, baseListing, headListing);
+    const { kept, held } = await applyFilter(request.filter, collected, {
+      isSkipped: (name) => submodules.has(name),
+      isTracked: (name) => baseListing.has(name) || headListing.has(name),
+    });
     const changes = changesSince(baseListing, collected, kept);
     const report = {
       branch: head.branch,
@@ -186,6 +176,8 @@ export class ProjectRepository {
     await writeBlobs(this.git, [...changes.written.values()], signal);
     const nextBase = await this.writeTree(base, changes, collected, signal);
     const tree = base === head.commit ? nextBase : await this.writeTree(head.commit, changes, collected, signal);
+    const result = { ...report, kept: [...changes.written.keys()], base: nextBase };
+    if (await this.hasTree(head, tree, signal)) return { ...result, commit: head.commit };
     const parents = head.commit === null ? [] : ['-p', head.commit];
     const commit = await this.git.line(['commit-tree', tree, ...parents, '-F', '-'], {
       signal,
@@ -193,22 +185,11 @@ export class ProjectRepository {
       input: request.message,
     });
     if (!(await this.moveBranch(head, commit, signal))) return null;
-    return { ...report, commit, kept: [...changes.written.keys()], base: nextBase };
+    return { ...result, commit };
   }
 
-  private async filter(
-    { tree, filter }: CommitRequest,
-    skipped: ReadonlySet<string>,
-    base: TreeListing,
-    head: TreeListing,
-  ): Promise<{ readonly kept: ReadonlySet<string>; readonly held: readonly LeftOut[] }> {
-    const entries: FilterEntry[] = [];
-    for (const entry of tree.entries.values()) {
-      if (!skipped.has(entry.path))
-        entries.push(await describe(tree, entry, base.has(entry.path) || head.has(entry.path)));
-    }
-    const { kept, held } = filter(entries);
-    return { kept: new Set(kept), held: [...tree.held, ...held] };
+  private async hasTree({ commit }: Head, tree: string, signal: AbortSignal): Promise<boolean> {
+    return commit !== null && (await this.git.line(['rev-parse', `${commit}^{tree}`], { signal })) === tree;
   }
 
   private async checkBase(base: string | null, signal: AbortSignal): Promise<void> {
@@ -266,9 +247,3 @@ const belongsElsewhere = (name: string): LeftOut => ({
   rule: 'submodule',
   why: 'it lies in a submodule, which belongs to another repository',
 });
-
-async function describe(tree: CollectedTree, entry: CollectedEntry, isTracked: boolean): Promise<FilterEntry> {
-  const { path: name, kind, sizeBytes } = entry;
-  if (isTracked || kind === 'link') return { path: name, kind, sizeBytes, isTracked };
-  return { path: name, kind, sizeBytes, isTracked, firstBytes: await tree.firstBytes(entry, FIRST_BYTES) };
-}

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   Inject,
   Injectable,
@@ -33,17 +34,22 @@ export class BearerGuard implements CanActivate {
     // Requests on NATS are authenticated by nats-server.
     if (context.getType() !== 'http') return true;
     if (this.reflector.getAllAndOverride<boolean>(PUBLIC, [context.getHandler(), context.getClass()])) return true;
-    const token = bearerToken(context.switchToHttp().getRequest<Request>());
+    this.check(context.switchToHttp().getRequest<Request>().headers);
+    return true;
+  }
+
+  /** For requests that no guard sees, such as the upgrade of a WebSocket. Throws like the guard. */
+  check(headers: IncomingHttpHeaders): void {
+    const token = bearerToken(headers);
     if (token === null) throw httpError('HTTP_TOKEN_MISSING', 'the request has no bearer token');
     const digest = createHash('sha256').update(token).digest();
     // Every one is compared, so that the time does not tell which one came close.
     const matches = this.accepted.filter((known) => timingSafeEqual(known, digest));
     if (matches.length === 0) throw httpError('HTTP_TOKEN_REFUSED', 'the bearer token is not accepted here');
-    return true;
   }
 }
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750); null when there is none. */
-export function bearerToken(request: Pick<Request, 'headers'>): string | null {
-  return /^Bearer +([^\s]{1,4096}) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
+export function bearerToken({ authorization }: IncomingHttpHeaders): string | null {
+  return /^Bearer +([^\s]{1,4096}) *$/i.exec(authorization ?? '')?.[1] ?? null;
 }

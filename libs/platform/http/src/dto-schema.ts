@@ -1,4 +1,4 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
 import type { DtoClass } from '@inquest/kernel';
@@ -17,10 +17,10 @@ export function describeDtos(): void {
   for (const Class of dtoClasses()) {
     const defaults = new Class();
     for (const [property, rules] of rulesByProperty(Class)) {
-      const prototype: object = Class.prototype;
+      const prototype = Class.prototype as object;
       if (Reflect.hasMetadata(API_PROPERTY, prototype, property)) continue;
       const schema = propertySchema(Class, property, rules, Reflect.get(defaults, property));
-      ApiProperty(schema as ApiPropertyOptions)(prototype, property);
+      ApiProperty(schema)(prototype, property);
     }
   }
 }

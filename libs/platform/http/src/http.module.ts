@@ -24,12 +24,13 @@ export class HttpModule {
       providers: [
         { provide: HTTP_OPTIONS, useValue: options },
         { provide: APP_FILTER, useClass: ProblemFilter },
-        { provide: APP_GUARD, useClass: BearerGuard },
+        BearerGuard,
+        { provide: APP_GUARD, useExisting: BearerGuard },
         { provide: APP_PIPE, useClass: DtoPipe },
         UrlSigner,
         SignedUrlGuard,
       ],
-      exports: [HTTP_OPTIONS, UrlSigner, SignedUrlGuard],
+      exports: [HTTP_OPTIONS, BearerGuard, UrlSigner, SignedUrlGuard],
     };
   }
 }

@@ -5,7 +5,7 @@ export { HTTP_OPTIONS, type HttpOptions } from './http-options';
 export { configureHttp, HttpModule } from './http.module';
 export { setupOpenApi, type OpenApiOptions } from './open-api';
 export { problemBody, ProblemFilter, sendProblem, type ProblemBody } from './problem.filter';
-export { sameSite } from './same-site';
+export { checkSameSite, sameSite } from './same-site';
 export { SignedUrl, SignedUrlGuard } from './signed-url.guard';
 export { traceRequest } from './trace.middleware';
 export { UrlSigner, type SignedRequest } from './url-signer';

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { httpError } from './errors';
 
@@ -5,23 +6,28 @@ const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Refuses requests that a web page of another site makes with a person's browser: under a host name that is not ours
- * (DNS rebinding, `HTTP_HOST_REFUSED`), or with a foreign origin (`HTTP_ORIGIN_REFUSED`). Programs that send no
- * `Origin` pass.
+ * (DNS rebinding), or with a foreign origin. Programs that send no `Origin` pass. Also for the upgrade of a WebSocket,
+ * which no middleware sees. Throws `HTTP_HOST_REFUSED` and `HTTP_ORIGIN_REFUSED`.
  */
+export function checkSameSite(headers: IncomingHttpHeaders, allowedHosts: readonly string[]): void {
+  const allowed = [...LOOPBACK, ...allowedHosts.map((host) => host.toLowerCase())];
+  const host = hostName(`http://${headers.host ?? ''}`);
+  if (host === null || !allowed.includes(host)) {
+    throw httpError('HTTP_HOST_REFUSED', `requests for host ${shown(headers.host)} are not answered`);
+  }
+  const { origin } = headers;
+  const originHost = origin === undefined ? host : hostName(origin);
+  // Browsers set this header themselves; a page cannot forge it.
+  const isCrossSite = headers['sec-fetch-site'] === 'cross-site';
+  if (isCrossSite || originHost === null || !allowed.includes(originHost)) {
+    throw httpError('HTTP_ORIGIN_REFUSED', `requests from pages of ${shown(origin)} are not answered`);
+  }
+}
+
+/** `checkSameSite` for every HTTP request. */
 export function sameSite(allowedHosts: readonly string[]): RequestHandler {
-  const allowed = new Set([...LOOPBACK, ...allowedHosts.map((host) => host.toLowerCase())]);
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const host = hostName(`http://${request.headers.host ?? ''}`);
-    if (host === null || !allowed.has(host)) {
-      return next(httpError('HTTP_HOST_REFUSED', `requests for host ${shown(request.headers.host)} are not answered`));
-    }
-    const { origin } = request.headers;
-    const originHost = origin === undefined ? host : hostName(origin);
-    // Browsers set this header themselves; a page cannot forge it.
-    const isCrossSite = request.headers['sec-fetch-site'] === 'cross-site';
-    if (isCrossSite || originHost === null || !allowed.has(originHost)) {
-      return next(httpError('HTTP_ORIGIN_REFUSED', `requests from pages of ${shown(origin)} are not answered`));
-    }
+    checkSameSite(request.headers, allowedHosts);
     next();
   };
 }

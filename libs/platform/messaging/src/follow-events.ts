@@ -52,7 +52,7 @@ export async function* followEvents(
       try {
         for await (const { info, subject, data } of messages) {
           if (ended.aborted || info.deliverySequence !== ++delivered) return;
-          yield { sequence: info.streamSequence, subject, data, timeMs: info.timestampNanos / 1_000_000 };
+          yield { sequence: info.streamSequence, subject, data, timeMs: Math.floor(info.timestampNanos / 1_000_000) };
         }
       } finally {
         ended.removeEventListener('abort', stop);

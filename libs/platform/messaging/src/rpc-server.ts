@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   NatsContext,
@@ -21,6 +22,8 @@ import { RpcObservers } from './rpc-observers';
 const MAX_IN_FLIGHT = 1_024;
 /** A service must be gone 10 s after SIGTERM; the rest of that is for its own releases. */
 const DRAIN_MS = 5_000;
+/** One round trip to nats-server. */
+const SUBSCRIBE_TIMEOUT_MS = 5_000;
 
 /**
  * Answers operations: the strategy of Nest's microservice. In place of Nest's own NATS server, in which one oversized
@@ -41,12 +44,19 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
   ) {
     super();
+    setMaxListeners(MAX_IN_FLIGHT, this.stopping.signal);
   }
 
-  /** Answers from the next connection on; does not wait for it, so that a service starts without NATS. */
+  /**
+   * Answers from the next connection on; does not wait for it, so that a service starts without NATS. Where there is one
+   * already, whoever calls after the start is answered.
+   */
   listen(started: () => void): void {
     this.nats.onSession((session) => this.subscribeAll(session));
-    started();
+    const subscribed = this.connection?.flush() ?? Promise.resolve();
+    void withDeadline(subscribed, SUBSCRIBE_TIMEOUT_MS, 'subscribing')
+      .catch((e: unknown) => void this.logger.warn('nats-server did not confirm the subscriptions', e))
+      .then(started);
   }
 
   /** Takes no new requests, lets those at work finish, answers the rest with `RPC_SERVER_STOPPING`. */

@@ -7,3 +7,4 @@ export { outboxMigration } from './outbox.migration';
 export { OutboxRelay } from './outbox-relay';
 export { PersistenceModule } from './persistence.module';
 export { SnakeNamingStrategy } from './snake-naming.strategy';
+export { untilStored, type UntilStoredOptions } from './until-stored';

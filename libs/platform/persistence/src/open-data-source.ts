@@ -3,6 +3,7 @@ import { DataSource, type EntitySchema, type MigrationInterface, type MixedList,
 import { deadlineSignal, delay } from '@inquest/kernel';
 import { persistenceError } from './errors';
 import { SnakeNamingStrategy } from './snake-naming.strategy';
+import { TypeOrmLogger } from './typeorm-logger';
 
 type Constructor<T = object> = abstract new (...args: never[]) => T;
 
@@ -102,7 +103,8 @@ function describeDataSource(options: PersistenceOptions): DataSource {
     migrationsTableName: 'migration',
     namingStrategy: new SnakeNamingStrategy(),
     synchronize: false,
-    logging: false,
+    logging: ['migration', 'warn'],
+    logger: new TypeOrmLogger(),
     // Entities that want uuid make it themselves; making an extension needs a superuser.
     installExtensions: false,
     applicationName: `inquest-${schema}`,

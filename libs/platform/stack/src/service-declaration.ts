@@ -88,7 +88,8 @@ export function defaultServices(options: DefaultServicesOptions): ServiceDeclara
 function modelAccess(model: ModelEndpoint | null): Pick<ServiceDeclaration, 'env' | 'urlEnv'> {
   if (model === null) {
     return {
-      env: { INQUEST_MODEL_NAME: 'scripted', INQUEST_MODEL_API_KEY: 'scripted' },
+      // No key: the scripted model wants none, and one that is an ordinary word would be redacted wherever it occurs.
+      env: { INQUEST_MODEL_NAME: 'scripted' },
       urlEnv: { INQUEST_MODEL_URL: { of: SCRIPTED_MODEL_NAME, path: '/v1' } },
     };
   }

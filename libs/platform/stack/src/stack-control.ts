@@ -73,7 +73,7 @@ export async function startStack(options: StartStackOptions): Promise<StackState
 
 /**
  * Stops the stack of a home and returns once every process of it was seen gone, also when its supervisor had been
- * killed. Its data stays. Throws `PROCESS_UNKILLABLE` or `STACK_STATE_INVALID`.
+ * killed. Its data stays; the disks of its machines, which have ended, do not. Throws `PROCESS_UNKILLABLE` or `STACK_STATE_INVALID`.
  */
 export async function stopStack(home: string): Promise<StopReport> {
   const layout = stackLayout(home);

@@ -16,7 +16,7 @@ export interface StackLayout {
   readonly postgresBinaries: string;
   /** Image versions and kernels. */
   readonly images: string;
-  /** One instance directory per machine. */
+  /** One instance directory per machine. Emptied when the stack stops: machines do not outlive it. */
   readonly machines: string;
   /** Evidence bundles. */
   readonly evidence: string;

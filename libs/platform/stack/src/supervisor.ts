@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { isDomainError, withDeadline } from '@inquest/kernel';
 import type { Environment, ProcessIdentity } from '@inquest/process';
 import { readTail } from './durable-file';
@@ -242,8 +243,12 @@ export class Supervisor {
   }
 }
 
-/** Removes what only makes sense while the stack runs. */
-export const removeRunFiles = (layout: StackLayout): Promise<void> => rm(layout.run, { recursive: true, force: true });
+/** Removes what only makes sense while the stack runs: its state, and the disks and sockets of machines that are gone. */
+export async function removeRunFiles(layout: StackLayout): Promise<void> {
+  await rm(layout.run, { recursive: true, force: true });
+  const instances = await readdir(layout.machines).catch(() => []);
+  for (const instance of instances) await rm(path.join(layout.machines, instance), { recursive: true, force: true });
+}
 
 /** The message, and what the failed part itself wrote last. */
 async function describeFailure(e: unknown): Promise<string> {

@@ -80,6 +80,10 @@ export const SECRET_NAME_RULES: readonly FileNameRule[] = [
       'master.key',
       'passwords.txt',
       'kubeconfig',
+      // Browsers, curl and wget keep sessions in them.
+      'cookies.txt',
+      'cookiejar.txt',
+      'cookies.sqlite',
     ],
     convention: 'none',
   },

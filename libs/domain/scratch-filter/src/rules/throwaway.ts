@@ -17,7 +17,14 @@ const SCRIPT_EXTENSIONS = [
   'ps1',
   'bat',
   'html',
+  'ipynb',
+  'exs',
+  'jl',
+  'sql',
 ];
+
+// A test of a compiled language is often a file of the root; only names that say nothing are throw-away there.
+const COMPILED_EXTENSIONS = ['c', 'cpp', 'go', 'rs', 'java', 'kt', 'swift', 'cs'];
 
 const THROWAWAY_PREFIXES = [
   'test',
@@ -41,7 +48,21 @@ const THROWAWAY_PREFIXES = [
   'manual_test',
 ];
 
-const THROWAWAY_NAMES = ['test', 'debug', 'check', 'scratch', 'tmp', 'temp', 'foo', 'repro', 'try', 'playground'];
+const THROWAWAY_NAMES = [
+  'test',
+  'debug',
+  'check',
+  'scratch',
+  'tmp',
+  'temp',
+  'foo',
+  'repro',
+  'try',
+  'playground',
+  'simple_test',
+  'quick_test',
+  'manual_test',
+];
 
 const withExtensions = (stems: readonly string[]): readonly string[] =>
   stems.flatMap((stem) => SCRIPT_EXTENSIONS.map((extension) => `${stem}.${extension}`));
@@ -53,11 +74,14 @@ export const THROWAWAY_RULES: readonly FileNameRule[] = [
     id: 'throwaway/script',
     why: 'A throw-away script at the root of a project that keeps no such scripts there.',
     where: 'project-root',
-    patterns: withExtensions([
-      ...THROWAWAY_PREFIXES.flatMap((prefix) => [`${prefix}_*`, `${prefix}-*`]),
-      ...THROWAWAY_NAMES,
-      ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `test${number}`),
-    ]),
+    patterns: [
+      ...withExtensions([
+        ...THROWAWAY_PREFIXES.flatMap((prefix) => [`${prefix}_*`, `${prefix}-*`]),
+        ...THROWAWAY_NAMES,
+        ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `test${number}`),
+      ]),
+      ...THROWAWAY_NAMES.flatMap((name) => COMPILED_EXTENSIONS.map((extension) => `${name}.${extension}`)),
+    ],
     // What test frameworks load by name.
     exceptions: withExtensions(
       ['util', 'utils', 'helper', 'helpers', 'setup', 'config', 'support', 'runner'].flatMap((part) => [

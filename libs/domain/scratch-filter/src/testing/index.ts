@@ -1,3 +1,11 @@
 export { CORPUS } from './corpus';
-export type { CorpusProject } from './corpus-project';
-export { evaluateCorpus, heldOf, treeOf, type CorpusMistake, type CorpusScore } from './evaluate-corpus';
+export { SCRATCH_FAMILIES, type CorpusProject, type HeldLabels, type ScratchFamily } from './corpus-project';
+export {
+  evaluateCorpus,
+  evaluateFamilies,
+  heldLabels,
+  heldOf,
+  treeOf,
+  type CorpusMistake,
+  type CorpusScore,
+} from './evaluate-corpus';

@@ -34,7 +34,7 @@ export class FakeGitForge implements GitForge {
     const { project, branch, commit } = request;
     const branches = this.repositories.get(project);
     if (branches === undefined) throw repositoryMissing(project);
-    if (!Object.hasOwn(this.history, commit)) throw commitUnknown(project, commit);
+    if (!this.knows(commit)) throw commitUnknown(project, commit);
     const found = branches.get(branch);
     if (found !== undefined && !this.standsOn(commit, found)) throw branchMoved(request, found);
     if (found !== commit) this.pushes++;
@@ -47,12 +47,20 @@ export class FakeGitForge implements GitForge {
     return this.repositories.get(project)?.get(branch) ?? null;
   }
 
+  protected has(project: string): boolean {
+    return this.repositories.has(project);
+  }
+
+  protected knows(commit: string): boolean {
+    return Object.hasOwn(this.history, commit);
+  }
+
   private standsOn(commit: string, ancestor: string): boolean {
     for (let at: string | null | undefined = commit; at; at = this.history[at]) if (at === ancestor) return true;
     return false;
   }
 
-  private step(signal: AbortSignal): void {
+  protected step(signal: AbortSignal): void {
     if (signal.aborted) throw kernelError('OPERATION_ABORTED', 'the forge call was cancelled', {}, signal.reason);
     if (this.failWith !== null) throw gitForgeError(this.failWith, 'the fake forge was told to fail');
   }

@@ -1,14 +1,17 @@
-import { FRAME_PORT, type AnswerParser, type GuestRequest } from '@inquest/frame-protocol';
+import { FRAME_PORT, type AnswerParser, type GuestOp, type GuestRequest } from '@inquest/frame-protocol';
 import { type GuestLink } from '../guest-link';
 import { CallDeadline, type CallOptions } from './call-deadline';
 import { FrameChannel } from './frame-channel';
+
+/** A request, or how it is made once the guest can take it: for properties that age while the guest is waited for. */
+export type RequestSource = GuestRequest | { readonly op: GuestOp; readonly make: () => GuestRequest };
 
 /** Opens one stream per request to the guest agent. */
 export class AgentConnection {
   constructor(private readonly link: GuestLink) {}
 
   /** Sends a request and takes its only answer. */
-  async call<T>(request: GuestRequest, parse: AnswerParser<T>, options: CallOptions): Promise<T> {
+  async call<T>(request: RequestSource, parse: AnswerParser<T>, options: CallOptions): Promise<T> {
     const deadline = new CallDeadline(request.op, options);
     try {
       const channel = await this.open(request, deadline);
@@ -28,12 +31,12 @@ export class AgentConnection {
    * Sends a request whose answers the caller reads. The channel is destroyed when `deadline` ends; errors should pass
    * through `deadline.explain`.
    */
-  async open(request: GuestRequest, deadline: CallDeadline): Promise<FrameChannel> {
+  async open(request: RequestSource, deadline: CallDeadline): Promise<FrameChannel> {
     const stream = await this.link.connect(FRAME_PORT, deadline.signal);
     const channel = new FrameChannel(stream, request.op);
     deadline.whenEnded((reason) => channel.close(reason));
     try {
-      await channel.sendControl(request);
+      await channel.sendControl('make' in request ? request.make() : request);
     } catch (e) {
       channel.close();
       throw e;

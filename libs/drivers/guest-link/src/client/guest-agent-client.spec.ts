@@ -180,6 +180,21 @@ describe('GuestAgentClient', () => {
     ]);
   });
 
+  it('offers ways out, and hears of them in the answer to a ping', async () => {
+    await expect(client.ping(options)).resolves.toMatchObject({ egress: false });
+    await client.offer({ egress: true, localModel: false }, options);
+    expect(guest.agent.requests.at(-1)).toEqual({ op: 'offer', egress: true, localModel: false });
+    await expect(client.ping(options)).resolves.toMatchObject({ egress: true });
+  });
+
+  it('gives a clone an identity and hears from it under the new name', async () => {
+    const names = { hostname: 'clone-7', machineId: 'ab'.repeat(16), entropy: 'cd'.repeat(32) };
+    await expect(client.rebirth({ ...names, nowMs: () => 7 }, options)).resolves.toMatchObject({ hostname: 'clone-7' });
+    const { nonce } = guest.agent.requests[0] as { readonly nonce: string };
+    expect(guest.agent.requests).toEqual([{ op: 'rebirth', nonce, setToMs: 7, ...names }]);
+    expect(nonce).toHaveLength(36);
+  });
+
   it('sends nothing for a caller who has cancelled', async () => {
     await expect(client.ping({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'OPERATION_ABORTED' });
     expect(guest.agent.requests).toEqual([]);

@@ -14,9 +14,11 @@ import {
   type GetRequest,
   type GuestMetrics,
   type ListRequest,
+  type OfferRequest,
   type Pong,
   type PutRequest,
   type PutResult,
+  type RebirthRequest,
   type RemoveRequest,
   type ShutdownMode,
   type SignalRequest,
@@ -115,6 +117,28 @@ export class GuestAgentClient {
   /** Asks the guest's init to stop the system. Resolves when it was asked, not when it is done. */
   shutdown(mode: ShutdownMode, options: CallOptions): Promise<void> {
     return this.connection.call({ op: 'shutdown', mode }, parseOk, options);
+  }
+
+  /**
+   * Gives a clone a clock, names and random numbers of its own; its answer proves, with a fresh nonce, that it runs.
+   * `nowMs` is asked when the guest can take the request, however long that took. Rejects with `AGENT_NONCE_MISMATCH`
+   * when it answers somebody else's question.
+   */
+  async rebirth(
+    identity: Omit<RebirthRequest, 'op' | 'nonce' | 'setToMs'> & { readonly nowMs: () => number },
+    options: CallOptions,
+  ): Promise<Pong> {
+    const { nowMs, ...names } = identity;
+    const nonce = randomUUID();
+    const make = (): RebirthRequest => ({ op: 'rebirth', nonce, setToMs: nowMs(), ...names });
+    const pong = await this.connection.call({ op: 'rebirth', make }, parsePong, options);
+    if (pong.nonce !== nonce) throw linkError('AGENT_NONCE_MISMATCH', 'the guest agent answered with another nonce');
+    return pong;
+  }
+
+  /** Opens the guest's ends of ways out; whether both ends are up then is in the answer to a ping. */
+  offer(ways: Omit<OfferRequest, 'op'>, options: CallOptions): Promise<void> {
+    return this.connection.call({ op: 'offer', ...ways }, parseOk, options);
   }
 
   /** Writes everything to the guest's disk. */

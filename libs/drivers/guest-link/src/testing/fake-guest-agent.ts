@@ -12,6 +12,9 @@ export class FakeGuestAgent {
   readonly execs = new FakeGuestExecs();
   /** Every request so far, in order of arrival. */
   readonly requests: JsonObject[] = [];
+  /** What a ping says of the proxy: both ends of it are up. An offer sets it. */
+  isEgressUp = false;
+  private hostname = 'fake';
   private readonly watchers = new Set<(beat: Beat) => void>();
   private beat: Beat = { uptimeMs: 1000, rootReadonly: false, initStopping: false, execs: 0 };
 
@@ -43,7 +46,10 @@ export class FakeGuestAgent {
     const path = String(request['path']);
     switch (request['op']) {
       case 'ping':
-        return channel.sendControl({ type: 'pong', nonce: request['nonce'], ...PONG });
+        return this.pong(channel, request);
+      case 'rebirth':
+        this.hostname = String(request['hostname']);
+        return this.pong(channel, request);
       case 'exec':
         return this.execs.exec(channel, request);
       case 'signal':
@@ -64,6 +70,9 @@ export class FakeGuestAgent {
         return channel.sendControl({ type: 'metrics', ...METRICS, execs: this.execs.runningCount });
       case 'watch':
         return this.watch(channel);
+      case 'offer':
+        this.isEgressUp = request['egress'] === true;
+        return channel.sendControl({ type: 'ok' });
       case 'clock':
       case 'shutdown':
       case 'quiesce':
@@ -75,6 +84,11 @@ export class FakeGuestAgent {
           message: `unknown op ${String(request['op'])}`,
         });
     }
+  }
+
+  private pong(channel: FrameChannel, request: JsonObject): Promise<void> {
+    const state = { hostname: this.hostname, egress: this.isEgressUp };
+    return channel.sendControl({ type: 'pong', nonce: request['nonce'], ...PONG, ...state });
   }
 
   /** Until the host closes the stream. */
@@ -108,7 +122,6 @@ const PONG = {
   bootId: '00000000-0000-4000-8000-000000000000',
   uptimeMs: 1000,
   kernel: 'fake',
-  hostname: 'fake',
   egress: false,
 };
 

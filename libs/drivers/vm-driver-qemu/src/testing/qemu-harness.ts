@@ -1,19 +1,22 @@
-import { readdir } from 'node:fs/promises';
+import { appendFile, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { GuestAgentClient } from '@inquest/guest-link';
 import type { VmHandle, VmSpec } from '@inquest/vm-driver';
-import { sampleVmSpec, type HarnessEnding, type VmDriverHarness } from '@inquest/vm-driver/testing';
+import { sampleVmSpec, type HarnessEnding, type TemplateDriverHarness } from '@inquest/vm-driver/testing';
 import { findInstanceProcesses } from '../process-scan';
 import { QemuVmDriver } from '../qemu-vm-driver';
+import { templateFile } from '../template-record';
 import { buildGuestFiles, type GuestFiles } from './guest-files';
 
 /** A guest is up in 3 s; the machine may be five times slower and run several at once. */
 const GUEST_UP_MS = 90_000;
 
 /** Real machines with the tiny image, below one root that is removed at the end. */
-export class QemuHarness implements VmDriverHarness {
+export class QemuHarness implements TemplateDriverHarness {
   readonly driver: QemuVmDriver;
   readonly guestUpMs = GUEST_UP_MS;
+
+  private templates = 0;
 
   private constructor(
     private readonly root: { readonly path: string; remove(): Promise<void> },
@@ -24,7 +27,9 @@ export class QemuHarness implements VmDriverHarness {
 
   /** Owns `root`. */
   static async create(root: { readonly path: string; remove(): Promise<void> }): Promise<QemuHarness> {
-    return new QemuHarness(root, await buildGuestFiles(root.path));
+    const harness = new QemuHarness(root, await buildGuestFiles(root.path));
+    await mkdir(harness.templatesRoot, { mode: 0o711 });
+    return harness;
   }
 
   laterDriver(): QemuVmDriver {
@@ -35,6 +40,10 @@ export class QemuHarness implements VmDriverHarness {
     return path.join(this.root.path, 'machines');
   }
 
+  private get templatesRoot(): string {
+    return path.join(this.root.path, 'templates');
+  }
+
   makeSpec(overrides: Partial<VmSpec> = {}): VmSpec {
     const { kernelPath, initramfsPath, diskPath } = this.files;
     return sampleVmSpec(this.root.path, {
@@ -42,6 +51,14 @@ export class QemuHarness implements VmDriverHarness {
       disk: { basePath: diskPath, baseFormat: 'raw' },
       ...overrides,
     });
+  }
+
+  makeTemplatePath(): string {
+    return path.join(this.templatesRoot, `template-${++this.templates}`);
+  }
+
+  async damageTemplate(directory: string): Promise<void> {
+    await appendFile(templateFile(directory, 'memory'), 'x');
   }
 
   async leftovers(directory: string): Promise<readonly string[]> {

@@ -1,15 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FRAME_PORT } from '@inquest/frame-protocol';
-import { GuestAgentClient } from '@inquest/guest-link';
 import { BUNDLE_FILES } from '@inquest/verdict-engine';
 import { instanceFile } from '../instance-files';
 import { RECENT_MAX_BYTES } from '../recording/bounded-log';
 import type { VmHandle } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
+import { readEvents, soon, waitUntilUp } from './suite-steps';
 import type { HarnessEnding, VmDriverHarness } from './vm-driver-harness';
-
-const CALL_MS = 30_000;
 
 /** Declares the tests that every driver passes: one for each promise in the comments of the interface. */
 export function describeVmDriver(name: string, make: () => Promise<VmDriverHarness>): void {
@@ -29,19 +27,7 @@ export function describeVmDriver(name: string, make: () => Promise<VmDriverHarne
   });
 }
 
-const soon = (): AbortSignal => AbortSignal.timeout(CALL_MS);
-
 const start = (harness: VmDriverHarness, spec: VmSpec): Promise<VmHandle> => harness.driver.start(spec, soon());
-
-/** Waits until the guest agent answers. */
-async function waitUntilUp({ guestUpMs }: VmDriverHarness, machine: VmHandle): Promise<void> {
-  await new GuestAgentClient(machine.link).ping({ signal: AbortSignal.timeout(guestUpMs), deadlineMs: guestUpMs });
-}
-
-async function readEvents({ evidenceDirectory }: VmSpec): Promise<{ raw: string[]; names: string[] }> {
-  const raw = (await readFile(path.join(evidenceDirectory, BUNDLE_FILES.events), 'utf8')).split('\n').slice(0, -1);
-  return { raw, names: raw.map((line) => (JSON.parse(line) as { event: string }).event) };
-}
 
 function describeStart(harnessOf: () => VmDriverHarness): void {
   it('gives a running machine with the identity that was asked for', async () => {

@@ -9,7 +9,7 @@ export interface FakeEnding {
 }
 
 const AGENT_GONE = { name: 'VSERPORT_CHANGE', data: { open: false, id: 'inquest.mux' } } as const;
-const shutdown = (reason: string) => ({ name: 'SHUTDOWN', data: { guest: true, reason } });
+const shutdown = (reason: string, guest = true) => ({ name: 'SHUTDOWN', data: { guest, reason } });
 
 /** Endings of a QEMU machine with `-no-reboot -action panic=none`. */
 export const FAKE_ENDINGS = {
@@ -39,6 +39,8 @@ export const FAKE_ENDINGS = {
     events: [{ name: 'GUEST_PANICKED', data: { action: 'run' } }, shutdown('guest-reset')],
     exit: { code: 0, signal: null },
   },
+  /** The host told the monitor to quit. */
+  quit: { console: '', events: [shutdown('host-qmp-quit', false)], exit: { code: 0, signal: null } },
   /** SIGKILL from outside: a death without a word. */
   killed: { console: '', events: [], exit: { code: null, signal: 'SIGKILL' } },
 } as const satisfies Record<string, FakeEnding>;

@@ -4,6 +4,7 @@ import type { FakeGuest } from '@inquest/guest-link/testing';
 import { vmDriverError } from '../errors';
 import type { EvidenceRecorder } from '../recording/evidence-recorder';
 import type { VmEvent, VmExit, VmHandle, VmRecording, VmStatus } from '../vm-handle';
+import type { VmTemplate } from '../template-driver';
 import type { VmSpec } from '../vm-specification';
 import { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endings';
 
@@ -24,18 +25,20 @@ export class FakeMachine implements VmHandle {
   private ending: Promise<void> | null = null;
 
   constructor(
-    spec: VmSpec,
+    readonly spec: VmSpec,
     readonly pid: number,
     /** The guest agent behind `link`. */
     readonly guest: FakeGuest,
     private readonly evidence: EvidenceRecorder,
+    /** The template that it continues; null = it boots. */
+    origin: VmTemplate | null,
   ) {
     this.machineId = spec.machineId;
     this.incarnation = spec.incarnation;
     this.link = guest.link;
     this.exited = new Promise((resolve) => (this.settleExited = resolve));
     this.emitEvent('RESUME');
-    this.print(BANNER);
+    if (origin === null) this.print(BANNER);
   }
 
   get recording(): VmRecording {

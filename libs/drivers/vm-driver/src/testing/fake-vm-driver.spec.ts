@@ -1,25 +1,32 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { tempDir } from '@inquest/testing';
 import type { VmSpec } from '../vm-specification';
+import { describeTemplateDriver } from './describe-template-driver';
 import { describeVmDriver } from './describe-vm-driver';
 import { FakeVmDriver, fakeMachineOf } from './fake-vm-driver';
+import type { TemplateDriverHarness } from './vm-driver-harness';
 import { sampleVmSpec } from './vm-spec-sample';
 
-describeVmDriver('fake', async () => {
+async function makeHarness(): Promise<TemplateDriverHarness> {
   const root = await tempDir('fake-vm');
   const instancesRoot = path.join(root.path, 'machines');
-  const driver = new FakeVmDriver({ instancesRoot });
+  let templates = 0;
   return {
-    driver,
+    driver: new FakeVmDriver({ instancesRoot }),
     laterDriver: () => new FakeVmDriver({ instancesRoot }),
     makeSpec: (overrides?: Partial<VmSpec>) => sampleVmSpec(root.path, overrides),
+    makeTemplatePath: () => path.join(root.path, `template-${++templates}`),
+    damageTemplate: (directory) => truncate(path.join(directory, 'template.json')),
     leftovers: (directory) => readdir(directory).catch(() => []),
     end: async (machine, ending) => void (await fakeMachineOf(machine).end(ending)),
     guestUpMs: 10_000,
     dispose: () => root.remove(),
   };
-});
+}
+
+describeVmDriver('fake', makeHarness);
+describeTemplateDriver('fake', makeHarness);
 
 describe('FakeVmDriver', () => {
   it('fails a start where the test wants it to and leaves nothing', async () => {

@@ -1,15 +1,19 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { abortable, CleanupStack, kernelError } from '@inquest/kernel';
+import { GuestAgentClient } from '@inquest/guest-link';
 import { createFakeGuest, type FakeGuest } from '@inquest/guest-link/testing';
 import { checkInstanceDirectory, checkVmSpec } from '../check-vm-spec';
 import { vmDriverError } from '../errors';
 import { instanceFile, overlayFile } from '../instance-files';
 import { EvidenceRecorder } from '../recording/evidence-recorder';
-import type { DestroyedInstance, HostCheck, ReapedInstance, VmDriver } from '../vm-driver';
+import { giveIdentity } from '../give-identity';
+import type { TemplateDriver, VmCloneSpec, VmTemplate } from '../template-driver';
+import type { DestroyedInstance, HostCheck, ReapedInstance } from '../vm-driver';
 import type { VmHandle } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
 import { FakeMachine } from './fake-machine';
+import { makeTemplateDirectory, readFakeTemplate, writeFakeTemplate } from './fake-template';
 
 /** One above the largest pid of Linux (PID_MAX_LIMIT, 2^22): no process can have it, so none can be hurt. */
 const FIRST_FAKE_PID = 4_194_305;
@@ -28,10 +32,10 @@ interface FakeLife {
   readonly started: Promise<FakeMachine>;
 }
 
-/** A driver whose machines are objects and whose files are real. Passes `describeVmDriver`. */
-export class FakeVmDriver implements VmDriver {
+/** A driver whose machines are objects and whose files are real. Passes `describeVmDriver` and `describeTemplateDriver`. */
+export class FakeVmDriver implements TemplateDriver {
   readonly name = 'fake';
-  readonly capabilities = { templates: false, screenshots: false, input: false } as const;
+  readonly capabilities = { templates: true, screenshots: false, input: false } as const;
   private readonly lives = new Map<string, FakeLife>();
   private nextPid = FIRST_FAKE_PID;
 
@@ -44,15 +48,33 @@ export class FakeVmDriver implements VmDriver {
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<FakeMachine> {
     checkVmSpec(spec, this.options.instancesRoot);
-    const { directory } = spec;
-    if (this.lives.has(directory)) throw existsError(spec);
-    const abort = new AbortController();
-    const started = this.boot(spec, AbortSignal.any([signal, abort.signal]));
-    this.lives.set(directory, { abort, started });
+    return this.own(spec, null, signal);
+  }
+
+  async openTemplate(directory: string): Promise<VmTemplate> {
+    const { cpus, memoryMib } = await readFakeTemplate(directory);
+    return { directory, cpus, memoryMib };
+  }
+
+  async clone({ template, ...rest }: VmCloneSpec, signal: AbortSignal): Promise<FakeMachine> {
+    const { cpus, memoryMib, spec } = await readFakeTemplate(template.directory);
+    const cloneSpec: VmSpec = { ...rest, cpus, memoryMib, ...spec };
+    checkVmSpec(cloneSpec, this.options.instancesRoot);
+    return this.own(cloneSpec, template, signal);
+  }
+
+  async captureTemplate(machine: VmHandle, directory: string, signal: AbortSignal): Promise<VmTemplate> {
+    const { machineId } = machine;
+    if (!(machine instanceof FakeMachine) || machine.hasEnded || machine.spec.isCapturable !== true) {
+      throw vmDriverError('VM_MACHINE_UNCAPTURABLE', `machine ${machineId} cannot become a template`, { machineId });
+    }
+    await makeTemplateDirectory(directory);
     try {
-      return await started;
+      await new GuestAgentClient(machine.link).quiesce({ signal });
+      await machine.end('quit');
+      return await writeFakeTemplate(directory, machine.spec);
     } catch (e) {
-      this.lives.delete(directory);
+      await rm(directory, { recursive: true, force: true });
       throw e;
     }
   }
@@ -83,10 +105,24 @@ export class FakeVmDriver implements VmDriver {
     return reaped;
   }
 
-  private async boot(spec: VmSpec, signal: AbortSignal): Promise<FakeMachine> {
+  private async own(spec: VmSpec, origin: VmTemplate | null, signal: AbortSignal): Promise<FakeMachine> {
+    const { directory } = spec;
+    if (this.lives.has(directory)) throw existsError(spec);
+    const abort = new AbortController();
+    const started = this.launch(spec, origin, AbortSignal.any([signal, abort.signal]));
+    this.lives.set(directory, { abort, started });
+    try {
+      return await started;
+    } catch (e) {
+      this.lives.delete(directory);
+      throw e;
+    }
+  }
+
+  private async launch(spec: VmSpec, origin: VmTemplate | null, signal: AbortSignal): Promise<FakeMachine> {
     const cleanup = new CleanupStack();
     try {
-      const machine = await this.bootSteps(spec, signal, cleanup);
+      const machine = await this.launchSteps(spec, origin, signal, cleanup);
       if (signal.aborted) throw aborted(`the start of machine ${spec.machineId}`, signal);
       cleanup.disown();
       return machine;
@@ -96,7 +132,12 @@ export class FakeVmDriver implements VmDriver {
     }
   }
 
-  private async bootSteps(spec: VmSpec, signal: AbortSignal, cleanup: CleanupStack): Promise<FakeMachine> {
+  private async launchSteps(
+    spec: VmSpec,
+    origin: VmTemplate | null,
+    signal: AbortSignal,
+    cleanup: CleanupStack,
+  ): Promise<FakeMachine> {
     signal.throwIfAborted();
     await mkdir(this.options.instancesRoot, { recursive: true });
     await claimDirectory(spec);
@@ -110,8 +151,9 @@ export class FakeVmDriver implements VmDriver {
     const guest = await (this.options.makeGuest ?? createFakeGuest)(spec);
     cleanup.defer('guest', () => guest.link.close());
     for (const { port, handler } of spec.listeners) await guest.link.listen(port, handler);
-    const machine = new FakeMachine(spec, pid, guest, evidence);
+    const machine = new FakeMachine(spec, pid, guest, evidence, origin);
     cleanup.defer('machine', async () => void (await machine.stop({ graceMs: 0 })));
+    if (origin !== null) await giveIdentity(guest.link, spec, { signal });
     return machine;
   }
 }

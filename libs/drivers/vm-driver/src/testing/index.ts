@@ -3,4 +3,5 @@ export { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endin
 export { FakeMachine } from './fake-machine';
 export { FakeVmDriver, fakeMachineOf, type FakeVmDriverOptions } from './fake-vm-driver';
 export { sampleVmSpec } from './vm-spec-sample';
-export type { HarnessEnding, VmDriverHarness } from './vm-driver-harness';
+export { describeTemplateDriver } from './describe-template-driver';
+export type { HarnessEnding, TemplateDriverHarness, VmDriverHarness } from './vm-driver-harness';

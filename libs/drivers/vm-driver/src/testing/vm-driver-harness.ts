@@ -1,3 +1,4 @@
+import type { TemplateDriver } from '../template-driver';
 import type { VmDriver } from '../vm-driver';
 import type { VmHandle } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
@@ -20,4 +21,14 @@ export interface VmDriverHarness {
   readonly guestUpMs: number;
   /** Ends and removes everything. */
   dispose(): Promise<void>;
+}
+
+/** What the suite for templates needs besides. */
+export interface TemplateDriverHarness extends VmDriverHarness {
+  readonly driver: TemplateDriver;
+  laterDriver(): TemplateDriver;
+  /** A path for a template, in a directory that exists. */
+  makeTemplatePath(): string;
+  /** Changes a file of a template, as nobody may. */
+  damageTemplate(directory: string): Promise<void>;
 }

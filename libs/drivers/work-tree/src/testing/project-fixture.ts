@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TreeLimits } from '../collected-tree';
-import { ProjectRepository, type CommitRequest, type CommitResult, type ScratchFilter } from '../project-repository';
+import { ProjectRepository, type CommitRequest, type CommitResult } from '../project-repository';
+import type { ScratchFilter } from '../scratch-filter';
 import { tarOf, type TarEntry } from './tar-archive';
 
 export const ANA = { name: 'Ana', email: 'ana@example.org', atMs: 1_767_607_200_000 };
 export const INQUEST = { name: 'Inquest', email: 'inquest@localhost', atMs: 1_767_607_260_000 };
 
-const keepAll: ScratchFilter = (entries) => ({ kept: entries.map((entry) => entry.path), held: [] });
+const keepAll: ScratchFilter = () => () => null;
 
 /** A project in a temporary directory, and one guest's commits to it. */
 export class ProjectFixture {

@@ -1,6 +1,11 @@
 import type { CorpusProject } from '../corpus-project';
+import { APPLICATION_PROJECTS } from './applications';
+import { DATA_PROJECTS } from './data';
+import { LANGUAGE_PROJECTS } from './languages';
+import { MONOREPO_PROJECTS } from './monorepos';
 import { OPERATIONS_PROJECTS } from './operations';
 import { PYTHON_PROJECTS } from './python';
+import { SCRIPT_PROJECTS } from './scripts';
 import { SYSTEMS_PROJECTS } from './systems';
 import { WEB_PROJECTS } from './web';
 
@@ -10,4 +15,9 @@ export const CORPUS: readonly CorpusProject[] = [
   ...WEB_PROJECTS,
   ...SYSTEMS_PROJECTS,
   ...OPERATIONS_PROJECTS,
+  ...APPLICATION_PROJECTS,
+  ...DATA_PROJECTS,
+  ...LANGUAGE_PROJECTS,
+  ...MONOREPO_PROJECTS,
+  ...SCRIPT_PROJECTS,
 ];

@@ -1,30 +1,45 @@
-import { rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { abortable, CleanupStack, isDomainError, kernelError } from '@inquest/kernel';
 import { QmpClient } from '@inquest/qmp';
 import {
   EvidenceRecorder,
+  giveIdentity,
   instanceFile,
   vmDriverError,
   type BoundedLog,
   type HostCheck,
   type VmSpec,
 } from '@inquest/vm-driver';
+import { restoreDeviceState } from './device-state';
 import { checkReadable } from './file-access';
 import { checkHostMemory } from './host-memory';
 import { claimInstanceDirectory, makeVmmDirectory } from './instance-directory';
 import { recordOf, writeInstanceRecord } from './instance-record';
 import { MachineLink } from './machine-link';
-import { createOverlay } from './overlay';
-import { qemuArguments } from './qemu-arguments';
+import { qemuArguments, type MemoryFile } from './qemu-arguments';
 import { QemuMachine } from './qemu-machine';
 import type { CompiledQemuOptions } from './qemu-options';
 import { QemuProcess } from './qemu-process';
 import { connectUnix } from './unix-connection';
 
-/** One start: what is wanted, on which terms, and what must be undone when it fails. */
-interface Start {
+const MIB = 1024 * 1024;
+
+/** A machine to bring up: by booting it, or by continuing saved device state. */
+export interface Launch {
   readonly spec: VmSpec;
+  /** Files that QEMU's user must be able to read. */
+  readonly inputs: readonly string[];
+  /** The guest's memory when it is a file; null = none. */
+  readonly memory: MemoryFile | null;
+  /** Makes the disk, and what else the machine needs in its instance directory, which is there by then. */
+  readonly makeFiles: (signal: AbortSignal) => Promise<void>;
+  /** Device state that the guest continues from, as one identity of many; null = it boots. */
+  readonly stateFile: string | null;
+}
+
+/** One launch: what is wanted, on which terms, and what must be undone when it fails. */
+interface Start extends Launch {
   readonly options: CompiledQemuOptions;
   readonly host: HostCheck;
   /** Aborts with the caller, at the start's deadline, and when QEMU ends. */
@@ -32,19 +47,20 @@ interface Start {
   readonly cleanup: CleanupStack;
 }
 
-/** Promises and errors of `VmDriver.start`, for a specification that was checked. */
-export async function startMachine(
-  spec: VmSpec,
+/** Promises and errors of `VmDriver.start` and, with a state file, of `TemplateDriver.clone`; for a checked specification. */
+export async function launchMachine(
+  launch: Launch,
   { options, host }: { readonly options: CompiledQemuOptions; readonly host: HostCheck },
   callerSignal: AbortSignal,
 ): Promise<QemuMachine> {
+  const { spec } = launch;
   const cleanup = new CleanupStack();
   const deadline = AbortSignal.timeout(spec.limits.startTimeoutMs);
   const qemuEnded = new AbortController();
   let qemu: QemuProcess | null = null;
   const signal = AbortSignal.any([callerSignal, deadline, qemuEnded.signal]);
   try {
-    const start: Start = { spec, options, host, signal, cleanup };
+    const start: Start = { ...launch, options, host, signal, cleanup };
     const evidence = await prepare(start);
     qemu = await spawnQemu(start);
     void qemu.exited.then(() => qemuEnded.abort());
@@ -56,9 +72,8 @@ export async function startMachine(
 }
 
 /** Everything that has to be there before QEMU runs. */
-async function prepare({ spec, options, signal, cleanup }: Start): Promise<EvidenceRecorder> {
-  const { kernelPath, initramfsPath } = spec.boot;
-  for (const file of [kernelPath, initramfsPath, spec.disk.basePath]) await checkReadable(file, options.qemuUser);
+async function prepare({ spec, inputs, makeFiles, options, signal, cleanup }: Start): Promise<EvidenceRecorder> {
+  for (const file of inputs) await checkReadable(file, options.qemuUser);
   await checkHostMemory(spec.memoryMib, options.memoryReserveMib);
   signal.throwIfAborted();
   await claimInstanceDirectory(spec);
@@ -71,28 +86,44 @@ async function prepare({ spec, options, signal, cleanup }: Start): Promise<Evide
   await makeVmmDirectory(spec.directory, options.qemuUser);
   const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
   cleanup.defer('evidence files', () => evidence.close());
-  await createOverlay(spec, options, signal);
+  await makeFiles(signal);
   return evidence;
 }
 
-async function spawnQemu({ spec, options, host, signal, cleanup }: Start): Promise<QemuProcess> {
+async function spawnQemu({ spec, memory, stateFile, options, host, signal, cleanup }: Start): Promise<QemuProcess> {
   if (host.accelerator === 'none') throw vmDriverError('VM_HOST_UNSUPPORTED', host.reason);
   signal.throwIfAborted();
-  const qemu = await QemuProcess.spawn({
-    binary: options.qemuBinary,
-    args: qemuArguments(spec, { accelerator: host.accelerator, translationCacheMib: options.translationCacheMib }),
-    directory: spec.directory,
-    user: options.qemuUser,
-    fileBytes: spec.limits.overlayBytes,
-  });
-  cleanup.defer('QEMU', async () => void (await qemu.kill()));
-  await writeInstanceRecord(spec.directory, await recordOf(spec, qemu.identity));
-  return qemu;
+  const { accelerator } = host;
+  const { translationCacheMib } = options;
+  const isRestored = stateFile !== null;
+  const state = stateFile === null ? null : await open(stateFile, 'r');
+  try {
+    const qemu = await QemuProcess.spawn({
+      binary: options.qemuBinary,
+      args: qemuArguments(spec, { accelerator, translationCacheMib, memory, isRestored }),
+      directory: spec.directory,
+      user: options.qemuUser,
+      fileBytes: fileBound(spec),
+      stateFd: state?.fd ?? null,
+    });
+    cleanup.defer('QEMU', async () => void (await qemu.kill()));
+    await writeInstanceRecord(spec.directory, await recordOf(spec, qemu.identity));
+    return qemu;
+  } finally {
+    await state?.close();
+  }
+}
+
+/** The bound holds for every file that QEMU writes, and a memory file has the size of the memory. */
+function fileBound({ limits, memoryMib, isCapturable }: VmSpec): number | null {
+  const { overlayBytes } = limits;
+  if (overlayBytes === null || isCapturable !== true) return overlayBytes;
+  return Math.max(overlayBytes, memoryMib * MIB);
 }
 
 /** Connects to a QEMU that runs no guest yet, recorder first, then lets the guest run. */
 async function attach(
-  { spec, signal, cleanup }: Start,
+  { spec, stateFile, signal, cleanup }: Start,
   qemu: QemuProcess,
   evidence: EvidenceRecorder,
 ): Promise<QemuMachine> {
@@ -116,7 +147,9 @@ async function attach(
   cleanup.defer('guest link', () => link.close());
   for (const { port, handler } of spec.listeners) await abortable(link.listen(port, handler), signal, `port ${port}`);
 
+  if (stateFile !== null) await restoreDeviceState(control, signal);
   await control.execute('cont', {}, { signal });
+  if (stateFile !== null) await giveIdentity(link, spec, { signal, deadlineMs: spec.limits.startTimeoutMs });
   cleanup.disown();
   return new QemuMachine({ spec, process: qemu, evidence, recorder, control, consoleEnded, link });
 }

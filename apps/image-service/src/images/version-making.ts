@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
+import { cutText } from '@inquest/contracts-shared';
+import { toDomainError } from '@inquest/kernel';
+import type { OperationProgress } from '../operations/operations.service';
+import type { Recipe } from '../recipes/recipe';
+import type { ImageVersionEntity } from './image-version.entity';
+import { ImageVersionsRepository } from './image-versions.repository';
+import { VersionLog } from './version-log';
+
+export type VersionKey = Pick<ImageVersionEntity, 'name' | 'version'>;
+
+/** `ImageVersionView.message` takes no more. */
+const MAX_MESSAGE_CHARS = 8_192;
+
+/** The row of a version while it is made: there from the first step on, and `failed` with its log when one fails. */
+@Injectable()
+export class VersionMaking {
+  constructor(
+    private readonly versions: ImageVersionsRepository,
+    private readonly logs: VersionLog,
+  ) {}
+
+  /** Throws `IMAGE_BUSY` when the number was taken meanwhile, and what `work` throws. */
+  async make(
+    row: ImageVersionEntity,
+    progress: OperationProgress,
+    work: () => Promise<QueryDeepPartialEntity<ImageVersionEntity>>,
+  ): Promise<void> {
+    await this.versions.insert(row);
+    try {
+      await this.versions.change(row, progress.operationId, await work());
+    } catch (e) {
+      await this.fail(row, progress, e);
+      throw e;
+    }
+  }
+
+  /** Marks a version as failed, with the reason in its row and its log. */
+  async fail(key: VersionKey, progress: OperationProgress, e: unknown): Promise<void> {
+    const { message } = toDomainError(progress.signal.aborted ? progress.signal.reason : e);
+    await this.logs.append(key.name, key.version, `failed: ${message}\n`);
+    const failed = { state: 'failed', message: cutText(message, MAX_MESSAGE_CHARS) } as const;
+    await this.versions.change(key, progress.operationId, failed);
+  }
+}
+
+/** What a machine on a version is started with and what the smoke gate runs, as a recipe has it. */
+export const settingsOf = ({ description, kernelArguments, memoryMib, hasScreen, checks, requiredCli }: Recipe) => ({
+  description,
+  kernelArguments: [...kernelArguments],
+  defaultMemoryMib: memoryMib,
+  hasScreen,
+  smokeChecks: [...checks],
+  requiredCli,
+});
+
+/** The row of a version that is about to be made. */
+export const newVersion = (
+  known: VersionKey &
+    Pick<ImageVersionEntity, 'origin' | 'message'> &
+    ReturnType<typeof settingsOf> &
+    Partial<ImageVersionEntity>,
+): ImageVersionEntity => ({
+  state: 'building',
+  digest: null,
+  sizeBytes: null,
+  recipeDigest: '',
+  sourceDigest: null,
+  unfreezeReason: null,
+  kernelVersion: '',
+  agentVersion: '',
+  parentVersion: null,
+  checks: [],
+  sealedFiles: [],
+  packages: [],
+  isRemoved: false,
+  createdAt: new Date(),
+  frozenAt: null,
+  verifiedAt: null,
+  ...known,
+});

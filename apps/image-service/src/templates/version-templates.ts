@@ -1,0 +1,56 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { dto } from '@inquest/contracts-shared';
+import { MakeTemplateRequest } from '@inquest/contracts-vm';
+import { toDomainError } from '@inquest/kernel';
+import { VmClient } from '@inquest/vm-client';
+import type { ImageVersionEntity } from '../images/image-version.entity';
+import { VersionLog } from '../images/version-log';
+import type { OperationProgress } from '../operations/operations.service';
+
+/** Templates of frozen versions, which the nodes make and keep. */
+@Injectable()
+export class VersionTemplates {
+  private readonly log = new Logger(VersionTemplates.name);
+
+  constructor(
+    private readonly machines: VmClient,
+    private readonly logs: VersionLog,
+  ) {}
+
+  /**
+   * Has every node that answers make the template of a frozen version. Never rejects, because the version is as good
+   * without: its machines boot then. What each node did is in the version's log.
+   */
+  async make(
+    { name, version }: Pick<ImageVersionEntity, 'name' | 'version'>,
+    progress: OperationProgress,
+  ): Promise<void> {
+    try {
+      await progress.step('template', 95);
+      const nodes = await this.machines.nodes({ signal: progress.signal });
+      await Promise.all(
+        nodes.map(async ({ node }) => {
+          const outcome = await this.makeOn(node, { name, version }, progress.signal);
+          await this.logs.append(name, version, `template on node ${node}: ${outcome}\n`);
+        }),
+      );
+    } catch (e) {
+      this.log.warn(`${name}:${version} has no template`, e);
+    }
+  }
+
+  private async makeOn(
+    node: string,
+    { name, version }: Pick<ImageVersionEntity, 'name' | 'version'>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    try {
+      const request = dto(MakeTemplateRequest, { image: name, version });
+      const { memoryMib, cpus, isNew } = await this.machines.makeTemplate(node, request, { signal });
+      return `${isNew ? 'made' : 'there already'} (${memoryMib} MiB, ${cpus} processor${cpus === 1 ? '' : 's'})`;
+    } catch (e) {
+      const { code, message } = toDomainError(e);
+      return `none, machines boot (${code}: ${message})`;
+    }
+  }
+}

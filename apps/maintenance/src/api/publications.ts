@@ -1,0 +1,40 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ForgeCheckView, PublicationList, PublicationView } from '@inquest/contracts-publish';
+import { callGateway, segment } from './request';
+
+const LIST_EVERY_MS = 5_000;
+const PAGE_SIZE = 50;
+
+export const usePublications = () =>
+  useInfiniteQuery({
+    queryKey: ['publications'],
+    queryFn: ({ pageParam, signal }) =>
+      callGateway<PublicationList>('/v1/publications', { query: { limit: PAGE_SIZE, nextToken: pageParam }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextToken }) => nextToken,
+    refetchInterval: LIST_EVERY_MS,
+  });
+
+export const usePublication = (publicationId: string) =>
+  useQuery({
+    queryKey: ['publications', publicationId],
+    queryFn: ({ signal }) => callGateway<PublicationView>(`/v1/publications/${segment(publicationId)}`, { signal }),
+    refetchInterval: LIST_EVERY_MS,
+  });
+
+export function useRetryPublication(publicationId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      callGateway<PublicationView>(`/v1/publications/${segment(publicationId)}/retry`, { method: 'POST', body: {} }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['publications'] }),
+  });
+}
+
+/** The forge that publications go to, and whether it can be used now. */
+export const useForge = () =>
+  useQuery({
+    queryKey: ['forge'],
+    queryFn: ({ signal }) => callGateway<ForgeCheckView>('/v1/forge', { signal }),
+    staleTime: 30_000,
+  });

@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { Button } from 'react-aria-components';
+import { NavLink, Outlet } from 'react-router';
+import { useToken, writeToken } from '../api/token';
+import { UnfrozenBanner } from '../images/unfrozen-banner';
+import { SignInPage } from './sign-in.page';
+import { applyTheme, readTheme, THEMES } from './theme';
+
+interface Place {
+  readonly to: string;
+  readonly title: string;
+  /** Path data of a 20 by 20 line drawing. */
+  readonly icon: string;
+}
+
+const PLACES: readonly Place[] = [
+  { to: '/images', title: 'Images', icon: 'M10 3 3 6.5l7 3.5 7-3.5L10 3ZM3 10l7 3.5 7-3.5M3 13.5 10 17l7-3.5' },
+  { to: '/machines', title: 'Machines', icon: 'M3 4h14v9H3zM7 17h6M10 13v4' },
+  { to: '/sessions', title: 'Sessions', icon: 'M4 4h12v9H9l-4 3.5V13H4zM7 7.5h6M7 10h4' },
+  { to: '/publications', title: 'Publications', icon: 'M10 16V5m0 0L5.5 9.5M10 5l4.5 4.5M4 17h12' },
+  { to: '/nodes', title: 'Nodes', icon: 'M3 4h14v5H3zM3 11h14v5H3zM6 6.5h.01M6 13.5h.01' },
+];
+
+/** The frame of every page: where one can go, and the page. Without a token, the question for one. */
+export function Shell() {
+  const token = useToken();
+  if (token === null) return <SignInPage />;
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="top">
+        <span className="brand">
+          <span className="brand-mark" aria-hidden="true" />
+          Inquest
+        </span>
+        <div className="top-tools">
+          <ThemeButton />
+          <SignOutButton />
+        </div>
+      </header>
+      <nav className="places" aria-label="Main">
+        <ul>
+          {PLACES.map(({ to, title, icon }) => (
+            <li key={to}>
+              <NavLink to={to}>
+                <svg viewBox="0 0 20 20" aria-hidden="true">
+                  <path d={icon} />
+                </svg>
+                <span>{title}</span>
+              </NavLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main className="main" id="main" tabIndex={-1}>
+        <UnfrozenBanner />
+        <Outlet />
+      </main>
+    </div>
+  );
+}
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(readTheme);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
+  const change = (): void => {
+    applyTheme(next);
+    setTheme(next);
+  };
+  return (
+    <Button className="button quiet" aria-label={`Theme: ${theme}; change to ${next}`} onPress={change}>
+      Theme: {theme}
+    </Button>
+  );
+}
+
+function SignOutButton() {
+  const client = useQueryClient();
+  const signOut = (): void => {
+    client.clear();
+    writeToken(null);
+  };
+  return (
+    <Button className="button quiet" onPress={signOut}>
+      Sign out
+    </Button>
+  );
+}

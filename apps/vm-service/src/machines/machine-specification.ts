@@ -1,0 +1,46 @@
+import type { MachineId } from '@inquest/kernel';
+import type { VmSpec } from '@inquest/vm-driver';
+import type { MachineEgress } from '../egress/machine-egress';
+import type { LaunchableImage } from './image-resolver';
+import type { MachinePaths } from './machine-paths';
+import type { MachineEntity } from './machine.entity';
+
+/** From the request to the guest's first instruction: files and processes, no guest code. */
+const START_TIMEOUT_MS = 60_000;
+
+/** What a machine without any way out has. */
+const NO_EGRESS: Pick<MachineEgress, 'listeners' | 'kernelArguments'> = { listeners: [], kernelArguments: [] };
+
+/** What the driver is asked to start for one incarnation of a machine. */
+export function machineSpecification(
+  row: Pick<MachineEntity, 'machineId' | 'incarnation' | 'name' | 'cpus' | 'memoryMib'>,
+  { image, files, isWritable }: LaunchableImage,
+  paths: MachinePaths,
+  egress = NO_EGRESS,
+): VmSpec {
+  const machineId = row.machineId as MachineId;
+  return {
+    machineId,
+    incarnation: row.incarnation,
+    directory: paths.instance(machineId, row.incarnation),
+    evidenceDirectory: paths.evidence(machineId, row.incarnation),
+    cpus: row.cpus,
+    memoryMib: row.memoryMib,
+    boot: {
+      kernelPath: files.kernelPath,
+      initramfsPath: files.initramfsPath,
+      commandLine: [...image.kernelArguments, ...egress.kernelArguments],
+    },
+    disk: { basePath: files.diskPath, baseFormat: files.diskFormat, isWritable },
+    rtcBaseMs: null,
+    hostname: hostname(row),
+    listeners: egress.listeners,
+    limits: { startTimeoutMs: START_TIMEOUT_MS, overlayBytes: null },
+  };
+}
+
+/** RFC 1123: letters, digits and inner dashes, 63 at most. */
+function hostname({ name, machineId }: Pick<MachineEntity, 'name' | 'machineId'>): string {
+  const letters = (name ?? machineId).toLowerCase().replaceAll('_', '-').slice(0, 63);
+  return letters.replace(/^-+|-+$/g, '') || 'machine';
+}

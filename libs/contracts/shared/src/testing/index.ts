@@ -1,0 +1,1 @@
+export { describeContract, type ContractUnderTest } from './describe-contract';

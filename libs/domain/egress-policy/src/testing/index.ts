@@ -1,0 +1,1 @@
+export { clientHelloBytes, type ClientHelloParts } from './client-hello-bytes';

@@ -1,0 +1,2 @@
+export { ALLOWED_SCRIPTS } from './allowed-scripts';
+export { REFUSED_SCRIPTS } from './refused-scripts';

@@ -1,0 +1,112 @@
+import type { CorpusProject } from '../corpus-project';
+
+export const SCRIPT_PROJECTS: readonly CorpusProject[] = [
+  {
+    name: 'one python script',
+    tracked: ['rename.py'],
+    keep: ['README.md', 'rename_test_data/a.txt', 'requirements.txt'],
+    hold: {
+      throwaway: ['test_rename.py', 'test_files.sh', 'tmp_a.py'],
+      directory: ['__pycache__/rename.cpython-311.pyc', 'tmp/a.txt'],
+      dropping: ['rename.py~', 'rename.log'],
+    },
+  },
+  {
+    name: 'shell tools with bats tests',
+    tracked: ['bin/deploy', 'lib/common.sh', 'test/deploy.bats', 'test/helper.bash'],
+    keep: [
+      'bin/rollback',
+      'test/rollback.bats',
+      'test/fixtures/.env',
+      'test/test_helper/mocks.bash',
+      'lib/check.sh',
+      'man/deploy.1',
+    ],
+    hold: {
+      throwaway: ['test.sh', 'debug-deploy.sh', 'check_rollback.sh', 'err.txt'],
+      dropping: ['deploy.log', 'nohup.out', '.bash_history', 'lib/common.sh.swp'],
+      secret: ['id_rsa', '.env'],
+      agent: ['notes.txt'],
+    },
+  },
+  {
+    name: 'checks that a monitoring team keeps at the root',
+    tracked: ['check_disk.sh', 'check_load.sh', 'check_http.py', 'README.md'],
+    keep: ['check_memory.sh', 'check_dns.py', 'lib/output.sh', 'docs/checks.md'],
+    hold: {
+      throwaway: ['test_check_dns.py', 'debug_dns.sh', 'output.txt'],
+      dropping: ['check_dns.py.bak', 'dns.log'],
+      directory: ['tmp/state'],
+      agent: ['DEBUGGING.md'],
+    },
+  },
+  {
+    name: 'command line tool written from an empty directory',
+    tracked: [],
+    keep: [
+      'package.json',
+      'package-lock.json',
+      'src/cli.js',
+      'src/format.js',
+      'test/cli.test.js',
+      'test/fixtures/in.txt',
+      'README.md',
+      'LICENSE',
+      '.gitignore',
+      '.github/workflows/ci.yml',
+      'eslint.config.js',
+    ],
+    hold: {
+      directory: ['node_modules/commander/index.js', '.npm/_cacache/x', 'coverage/index.html'],
+      throwaway: ['test.js', 'test-input.sh', 'out.txt', 'debug-args.js'],
+      dropping: ['npm-debug.log', 'cli.js.tmp'],
+      agent: ['PLAN.md', 'IMPLEMENTATION_NOTES.md'],
+    },
+  },
+  {
+    name: 'game made from nothing in python',
+    tracked: [],
+    keep: [
+      'main.py',
+      'game/__init__.py',
+      'game/player.py',
+      'game/debug_overlay.py',
+      'assets/player.png',
+      'assets/sounds/hit.wav',
+      'tests/test_player.py',
+      'requirements.txt',
+      'README.md',
+      'levels/test_room.json',
+    ],
+    hold: {
+      directory: ['game/__pycache__/player.pyc', '.venv/pyvenv.cfg', 'screenshots/menu.png'],
+      throwaway: ['test_pygame.py', 'quick_test.py', 'screenshot_1.png', 'tmp.py'],
+      dropping: ['game.log', 'core'],
+      agent: ['TODO.md', 'GAME_DESIGN_NOTES.md', 'PROGRESS.md'],
+    },
+  },
+  {
+    name: 'installer that was tried in a machine',
+    tracked: ['install.sh', 'uninstall.sh', 'files/unit.service'],
+    keep: ['files/config.default', 'files/tmpfiles.d/app.conf', 'tests/install_test.sh', 'CHANGELOG.md', 'lib/log.sh'],
+    hold: {
+      throwaway: ['test_install.sh', 'verify_install.sh', 'log.txt', 'repro-hang.sh'],
+      dropping: ['install.log', 'strace.out', 'install.sh.orig', '.wget-hsts', 'core.991'],
+      session: ['boot.png', 'plan-of-session.yaml'],
+      secret: ['.ssh/authorized_keys', 'server.p12'],
+      directory: ['tmp/rootfs/etc/passwd'],
+    },
+    sessionFiles: ['boot.png', 'plan-of-session.yaml'],
+  },
+  {
+    name: 'advent of code, whose days are full of odd names',
+    tracked: ['day01/main.py', 'day01/input.txt', 'day01/test.txt', 'README.md'],
+    keep: ['day02/main.py', 'day02/input.txt', 'day02/test.txt', 'day02/output.txt', 'template.py'],
+    hold: {
+      throwaway: ['test_day02.py', 'debug.py', 'out.txt'],
+      directory: ['day02/__pycache__/main.pyc', '.idea/x.iml'],
+      dropping: ['day02/main.py.swp'],
+      agent: ['notes.md'],
+    },
+  },
+];

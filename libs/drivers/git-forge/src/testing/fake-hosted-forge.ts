@@ -1,0 +1,73 @@
+import { gitForgeError } from '../errors';
+import type {
+  ForgePullRequest,
+  ForgeRelease,
+  PullRequestForge,
+  PullRequestRequest,
+  ReleaseForge,
+  ReleaseRequest,
+  TopicForge,
+} from '../forge-capabilities';
+import { checkPullRequest, checkRelease, checkTopics } from '../forge-requests';
+import { commitUnknown, repositoryMissing } from '../push-request';
+import { FakeGitForge } from './fake-git-forge';
+
+/** What the forge has of a pull request. */
+export interface FakePullRequest extends PullRequestRequest {
+  readonly number: number;
+}
+
+/** A forge in memory with everything that people use around a repository. */
+export class FakeHostedForge extends FakeGitForge implements PullRequestForge, ReleaseForge, TopicForge {
+  readonly pullRequests: FakePullRequest[] = [];
+  readonly releases: ReleaseRequest[] = [];
+  private readonly topics = new Map<string, ReadonlySet<string>>();
+
+  async openPullRequest(request: PullRequestRequest, signal: AbortSignal): Promise<ForgePullRequest> {
+    checkPullRequest(request);
+    this.step(signal);
+    const { project, head, base } = request;
+    this.checkRepository(project);
+    const missing = [base, head].find((branch) => this.headOf(project, branch) === null);
+    if (missing !== undefined) {
+      throw gitForgeError('FORGE_BRANCH_MISSING', `the forge has no branch ${missing} of project ${project}`, {
+        project,
+      });
+    }
+    const at = this.pullRequests.findIndex((one) => one.project === project && one.head === head && one.base === base);
+    const number = this.pullRequests[at]?.number ?? this.pullRequests.length + 1;
+    this.pullRequests.splice(at < 0 ? this.pullRequests.length : at, 1, { ...request, number });
+    return { number, url: `memory://${project}/pulls/${number}` };
+  }
+
+  async publishRelease(request: ReleaseRequest, signal: AbortSignal): Promise<ForgeRelease> {
+    checkRelease(request);
+    this.step(signal);
+    const { project, tag, commit } = request;
+    this.checkRepository(project);
+    if (!this.knows(commit)) throw commitUnknown(project, commit);
+    const at = this.releases.findIndex((one) => one.project === project && one.tag === tag);
+    const found = this.releases[at];
+    if (found !== undefined && found.commit !== commit) {
+      const message = `tag ${tag} of ${project} is at ${found.commit}, not at ${commit}; it was left alone`;
+      throw gitForgeError('FORGE_TAG_TAKEN', message, { project, tag });
+    }
+    this.releases.splice(at < 0 ? this.releases.length : at, 1, request);
+    return { tag, commit, url: `memory://${project}/releases/${tag}`, verified: true };
+  }
+
+  async addTopics(project: string, topics: readonly string[], signal: AbortSignal): Promise<void> {
+    checkTopics(project, topics);
+    this.step(signal);
+    this.checkRepository(project);
+    this.topics.set(project, new Set([...this.topicsOf(project), ...topics]));
+  }
+
+  topicsOf(project: string): readonly string[] {
+    return [...(this.topics.get(project) ?? [])];
+  }
+
+  private checkRepository(project: string): void {
+    if (!this.has(project)) throw repositoryMissing(project);
+  }
+}
