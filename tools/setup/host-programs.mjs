@@ -15,7 +15,11 @@ const SEARCH_PATH = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/lo
 /** @returns {HostPackage[]} */
 export const hostPackages = () => [
   { name: 'qemu-system-x86', purpose: 'runs the machines', isPresent: () => hasPrograms('qemu-system-x86_64') },
-  { name: 'qemu-utils', purpose: 'makes overlays, reads disks that are imported', isPresent: () => hasPrograms('qemu-img') },
+  {
+    name: 'qemu-utils',
+    purpose: 'makes overlays, reads disks that are imported',
+    isPresent: () => hasPrograms('qemu-img'),
+  },
   { name: 'nats-server', purpose: 'carries requests and events', isPresent: () => hasPrograms('nats-server') },
   { name: 'golang-go', purpose: 'builds the guest agent', isPresent: () => hasPrograms('go') },
   {

@@ -56,9 +56,10 @@ export class RunEnding {
   }
 
   private async recordedEnd({ sessionId, runId }: RunEntity): Promise<Entry<'run_ended'> | null> {
-    const entries = await this.transcripts.entries(sessionId as SessionId);
-    const ends = entries.filter((entry) => entry.type === 'run_ended');
-    return ends.find((entry) => entry.runId === runId) ?? null;
+    for await (const entry of this.transcripts.entries(sessionId as SessionId)) {
+      if (entry.type === 'run_ended' && entry.runId === runId) return entry;
+    }
+    return null;
   }
 }
 

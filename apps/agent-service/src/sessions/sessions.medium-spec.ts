@@ -1,4 +1,5 @@
-import { agentOps, OpenSessionRequest } from '@inquest/contracts-agent';
+import { readFile } from 'node:fs/promises';
+import { agentOps, OpenSessionRequest, ReadTranscriptRequest, type TranscriptPage } from '@inquest/contracts-agent';
 import { dto, PageRequest } from '@inquest/contracts-shared';
 import { vmError } from '@inquest/contracts-vm';
 import { newId } from '@inquest/kernel';
@@ -221,5 +222,39 @@ describe('sessions', () => {
     });
     await expect(harness.transcript('ses-none')).rejects.toMatchObject({ code: 'SESSION_UNKNOWN' });
     expect(harness.vm.machines.size).toBe(before);
+  });
+
+  it('gives a long transcript page by page, each no larger than a message, without a gap', async () => {
+    const { sessionId } = await harness.open({ mode: 'hand' });
+    for (let i = 0; i < 120; i++) await harness.verb(sessionId, 'plan', { plan: `${i}${'x'.repeat(16_000)}` });
+    const sequences: number[] = [];
+    const pages: number[] = [];
+    for (let from: number | null = 1; from !== null;) {
+      const page: TranscriptPage = await harness.call(
+        agentOps.readTranscript,
+        dto(ReadTranscriptRequest, { sessionId, fromSequence: from, limit: 1000 }),
+      );
+      sequences.push(...page.entries.map(({ sequence }) => Number(sequence)));
+      pages.push(page.entries.length);
+      from = page.nextSequence;
+    }
+    expect(pages.length).toBeGreaterThan(1);
+    expect(sequences).toEqual(Array.from({ length: 2 + 240 }, (_, i) => i + 1));
+  });
+
+  it('answers an administrator over REST, the transcript as it is on disk, and nobody without a token', async () => {
+    const { sessionId } = await harness.open();
+    for (const at of ['sessions', `sessions/${sessionId}`, `sessions/${sessionId}/transcript`]) {
+      expect((await harness.get(at, 'wrong')).status).toBe(401);
+    }
+    expect(await (await harness.get(`sessions/${sessionId}`)).json()).toEqual(await harness.show(sessionId));
+    const streamed = await harness.get(`sessions/${sessionId}/transcript`);
+    expect(streamed.headers.get('content-type')).toContain('application/x-ndjson');
+    expect(await streamed.text()).toBe(await readFile(harness.transcriptPath(sessionId), 'utf8'));
+    const unknown = await harness.get('sessions/ses-none/transcript');
+    expect({ status: unknown.status, body: await unknown.json() }).toMatchObject({
+      status: 404,
+      body: { code: 'SESSION_UNKNOWN' },
+    });
   });
 });

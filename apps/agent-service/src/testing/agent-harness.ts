@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
@@ -47,6 +48,7 @@ export interface RunOptions extends Partial<SubmitRunRequest> {
 
 /** Of a long poll in tests. */
 const WAIT_MS = 50_000;
+const ADMIN_TOKEN = 'admin-token-of-this-test';
 /** Of the model endpoint; must be written down nowhere. */
 export const MODEL_KEY = 'canary-model-key-0123456789';
 
@@ -81,8 +83,9 @@ export class AgentHarness {
     return this.model.requests;
   }
 
-  get url(): string {
-    return this.service.url;
+  /** Over the REST API; as the administrator unless another token is given. */
+  get(at: string, token = ADMIN_TOKEN): Promise<Response> {
+    return fetch(`${this.service.url}/v1/${at}`, { headers: { authorization: `Bearer ${token}` } });
   }
 
   get database(): DataSource {
@@ -104,6 +107,7 @@ export class AgentHarness {
         INQUEST_NATS_URL: this.natsUrl,
         INQUEST_DATABASE_URL: this.databaseUrl,
         INQUEST_URL_SIGNING_KEY: 'k'.repeat(32),
+        INQUEST_TOKEN_SHA256: createHash('sha256').update(ADMIN_TOKEN).digest('hex'),
         INQUEST_MODEL_URL: 'http://127.0.0.1:9/v1',
         INQUEST_MODEL_API_KEY: MODEL_KEY,
         INQUEST_RUN_MAX_TURNS: '6',

@@ -15,7 +15,7 @@ const MAX_WAITING = 256;
 
 /** The transcript of one session while it grows. Its methods must be called one at a time. */
 export class SessionTranscript {
-  /** On disk but not yet in the database, oldest first; null: to be found out. */
+  /** On disk but not yet in the database, oldest first; null: to be read from the file. */
   private waiting: TranscriptEntry[] | null = null;
 
   private constructor(
@@ -44,34 +44,35 @@ export class SessionTranscript {
 
   /** True when an entry of the session as a whole says just this. */
   async says<T extends EntryType>(type: T, body: EntryBodies[T]): Promise<boolean> {
-    const candidates = (await this.file.entries()).filter((entry) => entry.type === type && entry.runId === null);
-    return candidates.some(({ sequence, atMs, sessionId, runId, ...found }) => {
+    for await (const entry of this.file.entries()) {
+      if (entry.type !== type || entry.runId !== null) continue;
+      const { sequence, atMs, sessionId, runId } = entry;
       const [wanted] = decodeTranscript(this.encode({ ...body, type, sequence, atMs, sessionId, runId })).entries;
-      return isDeepStrictEqual(wanted, { ...found, sequence, atMs, sessionId, runId });
-    });
+      if (isDeepStrictEqual(wanted, entry)) return true;
+    }
+    return false;
   }
 
   /** Brings rows and events up to the last line. Throws what the database throws; may be repeated. */
   async catchUp(): Promise<void> {
-    this.waiting ??= await this.missing();
+    if (this.waiting === null) await this.recordFromFile();
+    this.waiting ??= [];
     for (let next = this.waiting[0]; next !== undefined; next = this.waiting[0]) {
       await this.records.record(next);
       this.waiting.shift();
     }
   }
 
-  entries(): Promise<readonly TranscriptEntry[]> {
-    return this.file.entries();
-  }
-
   close(): Promise<void> {
     return this.file.close();
   }
 
-  private async missing(): Promise<TranscriptEntry[]> {
+  private async recordFromFile(): Promise<void> {
     const recorded = await this.records.lastSequence(this.session);
-    if (recorded + 1 >= this.file.nextSequence) return [];
-    return (await this.file.entries()).filter(({ sequence }) => sequence > recorded);
+    if (recorded + 1 >= this.file.nextSequence) return;
+    for await (const entry of this.file.entries()) {
+      if (entry.sequence > recorded) await this.records.record(entry);
+    }
   }
 
   private encode(entry: object): Uint8Array {

@@ -1,6 +1,7 @@
-import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { decodeTranscript, type TranscriptEntry } from '@inquest/transcript';
+import type { TranscriptEntry, TranscriptSummary } from '@inquest/transcript';
+import { TranscriptReader } from './transcript-reader';
 
 /**
  * The transcript of one session on disk: append-only JSONL, the only record of what was done. A line that `append`
@@ -17,10 +18,10 @@ export class TranscriptFile {
   static async open(location: string): Promise<TranscriptFile> {
     const file = await open(location, 'a+', 0o600);
     try {
-      const content = await readFile(location);
-      const { resumeAtBytes, nextSequence } = decodeTranscript(content);
-      if (content.length > resumeAtBytes) await file.truncate(resumeAtBytes);
-      if (content.length === 0) await syncDirectory(path.dirname(location));
+      const { resumeAtBytes, nextSequence } = await scan(location);
+      const { size } = await file.stat();
+      if (size > resumeAtBytes) await file.truncate(resumeAtBytes);
+      if (size === 0) await syncDirectory(path.dirname(location));
       return new TranscriptFile(location, file, nextSequence);
     } catch (e) {
       await file.close();
@@ -40,14 +41,20 @@ export class TranscriptFile {
     this.sequence += 1;
   }
 
-  /** Everything in it. */
-  async entries(): Promise<readonly TranscriptEntry[]> {
-    return decodeTranscript(await readFile(this.location)).entries;
+  /** Everything in it, from the start. */
+  entries(): AsyncIterable<TranscriptEntry> {
+    return new TranscriptReader(this.location).entries();
   }
 
   close(): Promise<void> {
     return this.file.close();
   }
+}
+
+async function scan(location: string): Promise<TranscriptSummary> {
+  const reader = new TranscriptReader(location);
+  for await (const _entry of reader.entries());
+  return reader.summary();
 }
 
 /** A new file survives a crash of the host only once its directory does. */

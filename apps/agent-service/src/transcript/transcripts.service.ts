@@ -1,20 +1,14 @@
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { VERB_NAMES, type TranscriptPage } from '@inquest/contracts-agent';
 import { KeyedQueue, parseId, type SessionId } from '@inquest/kernel';
-import {
-  decodeTranscript,
-  takeCensus,
-  type DecodedTranscript,
-  type EntryBodies,
-  type EntryType,
-  type TranscriptEntry,
-} from '@inquest/transcript';
+import { takeCensus, type EntryBodies, type EntryType, type TranscriptEntry } from '@inquest/transcript';
 import { AgentServiceConfig } from '../agent-service.config';
 import { Redaction } from './redaction';
 import { SessionTranscript } from './session-transcript';
+import { TranscriptReader } from './transcript-reader';
 import { TranscriptRecords } from './transcript-records';
 
 /** Room for the entries of one reply; NATS refuses messages over 1 MiB and the envelope needs some of it. */
@@ -52,7 +46,13 @@ export class TranscriptsService implements OnApplicationShutdown {
 
   /** The closing count of verbs, taken from the file itself. May be repeated. */
   async appendCensus(session: SessionId): Promise<void> {
-    await this.appendOnce(session, 'census', takeCensus(await this.entries(session), VERB_NAMES));
+    const counted: TranscriptEntry[] = [];
+    for await (const entry of this.entries(session)) {
+      // Only what is counted, without its texts: a session may have said more than should be in memory at once.
+      if (entry.type === 'verb') counted.push({ ...entry, arguments: null, summary: '' });
+      if (entry.type === 'model_turn') counted.push({ ...entry, text: '' });
+    }
+    await this.appendOnce(session, 'census', takeCensus(counted, VERB_NAMES));
   }
 
   /** Adds the rows and events of entries that reached only the file. Throws what the database throws. */
@@ -60,21 +60,31 @@ export class TranscriptsService implements OnApplicationShutdown {
     return this.queue.run(session, async () => (await this.transcriptOf(session)).catchUp());
   }
 
-  /** A page of entries, cut to what a message can carry; an empty one while nothing was recorded. */
+  /**
+   * A page of entries, cut to what a message can carry; an empty one while nothing was recorded. Warnings are of the
+   * transcript up to the end of the page.
+   */
   async read(session: SessionId, fromSequence: number, limit: number): Promise<TranscriptPage> {
-    const { entries, problems } = await this.decode(session);
-    const wanted = entries.filter((entry) => entry.sequence >= fromSequence);
-    const page = takePage(wanted, limit);
-    return {
-      entries: page.map((entry) => ({ ...entry })),
-      nextSequence: wanted[page.length]?.sequence ?? null,
-      warnings: problems.map(({ line, message }) => `line ${line}: ${message}`),
-    };
+    const reader = new TranscriptReader(this.pathOf(session));
+    const entries: TranscriptEntry[] = [];
+    let nextSequence: number | null = null;
+    let bytes = 0;
+    for await (const entry of reader.entries()) {
+      if (entry.sequence < fromSequence) continue;
+      bytes += Buffer.byteLength(JSON.stringify(entry));
+      if (entries.length === limit || (bytes > PAGE_BYTES && entries.length > 0)) {
+        nextSequence = entry.sequence;
+        break;
+      }
+      entries.push(entry);
+    }
+    const warnings = reader.summary().problems.map(({ line, message }) => `line ${line}: ${message}`);
+    return { entries: entries.map((entry) => ({ ...entry })), nextSequence, warnings };
   }
 
-  /** All entries so far. */
-  async entries(session: SessionId): Promise<readonly TranscriptEntry[]> {
-    return (await this.decode(session)).entries;
+  /** All entries so far, read while they are iterated. */
+  entries(session: SessionId): AsyncIterable<TranscriptEntry> {
+    return new TranscriptReader(this.pathOf(session)).entries();
   }
 
   /** The raw JSONL, to be streamed; empty while nothing was recorded. */
@@ -126,11 +136,6 @@ export class TranscriptsService implements OnApplicationShutdown {
     await transcript?.close();
   }
 
-  private async decode(session: SessionId): Promise<DecodedTranscript> {
-    const content = await readFile(this.pathOf(session)).catch(missingAsNull);
-    return decodeTranscript(content ?? new Uint8Array());
-  }
-
   private get directory(): string {
     return path.join(this.config.home, 'transcripts');
   }
@@ -143,15 +148,4 @@ export class TranscriptsService implements OnApplicationShutdown {
 function missingAsNull(e: NodeJS.ErrnoException): null {
   if (e.code === 'ENOENT') return null;
   throw e;
-}
-
-function takePage(entries: readonly TranscriptEntry[], limit: number): TranscriptEntry[] {
-  const page: TranscriptEntry[] = [];
-  let bytes = 0;
-  for (const entry of entries.slice(0, limit)) {
-    bytes += Buffer.byteLength(JSON.stringify(entry));
-    if (bytes > PAGE_BYTES && page.length > 0) break;
-    page.push(entry);
-  }
-  return page;
 }

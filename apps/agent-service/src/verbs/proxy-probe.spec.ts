@@ -5,7 +5,7 @@ describe('the probe of a proxy', () => {
 
   it('asks for the host by name, with a program that the guest has', () => {
     expect(command).toContain('CONNECT allowed.example:443 HTTP/1.1\\r\\n');
-    expect(command).toMatch(/^if command -v nc .* elif command -v bash .* else /);
+    expect(command).toMatch(/^if command -v nc .*\nelif command -v bash .*\nelse /s);
   });
 
   it.each([

@@ -6,20 +6,29 @@ export interface ProxyProbe {
   describe(output: string): string;
 }
 
-/** Seconds that nc waits for an answer. */
-const ANSWER_S = 20;
 const NO_PROGRAM = 'no program';
 const STATUS_LINE = /^HTTP\/1\.1 ([0-9]{3}) [^\r\n]{0,80}/;
 
-/** A probe of an allowed host: its name has been checked by vm-service and is safe in a shell. */
+/**
+ * A probe of an allowed host: its name has been checked by vm-service and is safe in a shell. It gives up a tunnel as soon
+ * as that is open, and waits for the whole answer otherwise.
+ */
 export function proxyProbe(host: string): ProxyProbe {
   const request = `CONNECT ${host}:443 HTTP/1.1\\r\\nHost: ${host}:443\\r\\n\\r\\n`;
+  const readAnswer = `IFS= read -r line <&3; printf "%s\\n" "$line"; case $line in *" 200 "*) ;; *) cat <&3 ;; esac`;
+  const withNc = [
+    'pipe=/tmp/.proxy-probe.$$ && mkfifo $pipe',
+    // In the background: it is still connected when the shell, and it with it, has ended.
+    `{ printf '${request}' | nc 127.0.0.1 3128 >$pipe; } 2>/dev/null & exec 3<$pipe; rm $pipe`,
+    readAnswer,
+  ].join('\n');
+  const withBash = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf "${request}" >&3; ${readAnswer}' 2>/dev/null`;
   return {
     command: [
-      `if command -v nc >/dev/null; then printf '${request}' | nc -w ${ANSWER_S} 127.0.0.1 3128`,
-      `elif command -v bash >/dev/null; then bash -c "exec 3<>/dev/tcp/127.0.0.1/3128; printf '${request}' >&3; cat <&3"`,
-      `else echo '${NO_PROGRAM}'; fi 2>/dev/null | head -c 2000`,
-    ].join('; '),
+      `if command -v nc >/dev/null; then\n${withNc}`,
+      `elif command -v bash >/dev/null; then\n${withBash}`,
+      `else echo '${NO_PROGRAM}'; fi`,
+    ].join('\n'),
     describe: (output) => describe(host, output),
   };
 }

@@ -17,8 +17,10 @@ interface AskDialogProps {
   readonly children: ReactNode;
 }
 
-/** A button that says what it is going to do and asks first. Escape and a click outside mean no, and so does
- * the button that has the focus when something would be lost. */
+/**
+ * A button that says what it is going to do and asks first. Escape and a click outside mean no; so does the button that
+ * has the focus where something would be lost.
+ */
 export function AskDialog(props: AskDialogProps) {
   const {
     trigger,

@@ -12,21 +12,21 @@ export class EgressMetrics {
   constructor({ registry }: Metrics) {
     this.connections = new Counter({
       name: 'inquest_egress_connections_total',
-      help: 'Connections of guests to the outside, by what was decided',
+      help: 'Connections of guests to the outside that have ended, by what was decided',
       labelNames: ['way', 'verdict', 'code'],
       registers: [registry],
     });
     this.bytes = new Counter({
       name: 'inquest_egress_bytes_total',
-      help: 'Bytes that passed in connections that have ended',
+      help: 'Bytes that passed in them',
       labelNames: ['way', 'direction'],
       registers: [registry],
     });
   }
 
   count({ way, verdict, code, isClosed, bytesUp, bytesDown }: EgressRecord): void {
-    const isDecision = verdict !== 'allowed' || !isClosed;
-    if (isDecision) this.connections.inc({ way, verdict, code: code ?? 'none' });
+    if (!isClosed) return;
+    this.connections.inc({ way, verdict, code: code ?? 'none' });
     this.bytes.inc({ way, direction: 'up' }, bytesUp);
     this.bytes.inc({ way, direction: 'down' }, bytesDown);
   }

@@ -141,6 +141,7 @@ export class LiveMachine {
       machineId: this.machineId,
       incarnation: this.incarnation,
       driver: this.facts.driver,
+      origin: this.facts.origin,
       startedAtMs: this.facts.startedAtMs,
       observedAtMs: Date.now(),
       exit: exit === null ? null : { code: exit.code, signal: exit.signal, atMs: exit.atMs },

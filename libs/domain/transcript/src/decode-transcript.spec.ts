@@ -21,13 +21,32 @@ describe('decodeTranscript', () => {
   });
 
   it('reads the same in pieces of any size', () => {
-    const damaged = Buffer.concat([line(0), Buffer.from('not an entry\n'), line(2), Buffer.alloc(MAX_LINE_BYTES * 2, 'x'), Buffer.from('\n\n'), line(3), line(4).subarray(0, 20)]);
-    for (const size of [1, 2, 7, 64, 1000, 70_000, damaged.length]) {
+    const damaged = Buffer.concat([
+      line(0),
+      Buffer.from('not an entry\n'),
+      line(2),
+      Buffer.alloc(MAX_LINE_BYTES * 2, 'x'),
+      Buffer.from('\n\n'),
+      line(3),
+      line(4).subarray(0, 20),
+    ]);
+    for (const size of [3, 64, 1000, 70_000, damaged.length]) {
       const decoder = new TranscriptDecoder();
       const entries = [];
       for (let at = 0; at < damaged.length; at += size) entries.push(...decoder.push(damaged.subarray(at, at + size)));
       expect({ entries, ...decoder.end() }).toEqual(decodeTranscript(damaged));
     }
+  });
+
+  it('keeps nothing of a buffer that its caller uses again', () => {
+    const decoder = new TranscriptDecoder();
+    const buffer = Buffer.alloc(100);
+    const entries = [];
+    for (let at = 0; at < whole.length; at += buffer.length) {
+      const length = whole.copy(buffer, 0, at, at + buffer.length);
+      entries.push(...decoder.push(buffer.subarray(0, length)));
+    }
+    expect({ entries, ...decoder.end() }).toEqual(decodeTranscript(whole));
   });
 
   it('continues a torn file without losing the next entry', () => {

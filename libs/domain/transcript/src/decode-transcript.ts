@@ -80,18 +80,24 @@ export class TranscriptDecoder {
       if (entry !== null) entries.push(entry);
       start = end + 1;
     }
-    this.extend(bytes.subarray(start));
+    // A copy, which the slice of a Buffer is not: the caller may use its memory again.
+    this.extend(new Uint8Array(bytes.subarray(start)));
     return entries;
   }
 
-  /** What was found so far; a line without an end is torn then. */
+  /** What was found in the lines that were pushed so far. */
+  soFar(): TranscriptSummary {
+    const { problems, counts, nextSequence, offset: resumeAtBytes } = this;
+    return { problems, counts, resumeAtBytes, nextSequence };
+  }
+
+  /** The whole finding, once all was pushed: a line without an end is torn then. */
   end(): TranscriptSummary {
-    const { counts, nextSequence, offset: resumeAtBytes } = this;
     if (this.begunLength > 0) {
       this.lines++;
       this.report('torn_line', `the last line is torn after ${this.begunLength} bytes; skipped`);
     }
-    return { problems: this.problems, counts, resumeAtBytes, nextSequence };
+    return this.soFar();
   }
 
   private extend(bytes: Uint8Array): void {

@@ -40,9 +40,11 @@ export {
   decodeTranscript,
   MAX_PROBLEMS,
   TRANSCRIPT_PROBLEMS,
+  TranscriptDecoder,
   type DecodedTranscript,
   type TranscriptProblem,
   type TranscriptProblemKind,
+  type TranscriptSummary,
 } from './decode-transcript';
 export { takeCensus, withGuestCounts } from './census';
 export { EntryRenderer, renderTranscript } from './render-transcript';

@@ -3,6 +3,7 @@ import { canonicalJson } from './canonical-json';
 import { evidenceError } from './errors';
 import {
   EVIDENCE_DRIVERS,
+  EVIDENCE_ORIGINS,
   HOST_ACTIONS,
   HOST_FACTS,
   type ActionRecord,
@@ -57,6 +58,7 @@ export function decodeMeta(bytes: Uint8Array): EvidenceMeta {
     machineId: metaString(value, 'machineId'),
     incarnation: metaNumber(value, 'incarnation'),
     driver: metaOneOf(value, 'driver', EVIDENCE_DRIVERS),
+    ...(value['origin'] === undefined ? {} : { origin: metaOneOf(value, 'origin', EVIDENCE_ORIGINS) }),
     startedAtMs: metaNumber(value, 'startedAtMs'),
     observedAtMs: metaNumber(value, 'observedAtMs'),
     exit: decodeExit(value['exit']),

@@ -2,6 +2,10 @@
 export const EVIDENCE_DRIVERS = ['qemu', 'firecracker', 'fake'] as const;
 export type EvidenceDriver = (typeof EVIDENCE_DRIVERS)[number];
 
+/** How the guest came to run: by booting, or by continuing the saved state of another machine. */
+export const EVIDENCE_ORIGINS = ['boot', 'clone'] as const;
+export type EvidenceOrigin = (typeof EVIDENCE_ORIGINS)[number];
+
 /** How the VMM process ended, as its parent saw it. `code` is null when a signal ended it, and the other way round. */
 export interface VmmExit {
   readonly code: number | null;
@@ -20,6 +24,8 @@ export interface EvidenceMeta {
   readonly machineId: string;
   readonly incarnation: number;
   readonly driver: EvidenceDriver;
+  /** Absent = it booted. No kernel starts on the console of a clone, which may stay empty. */
+  readonly origin?: EvidenceOrigin;
   /** Taken before the VMM process was started: anything older belongs to another incarnation. */
   readonly startedAtMs: number;
   /** When the evidence was closed or looked at. */

@@ -3,12 +3,14 @@ export { MAX_QUOTE_CHARS, printable, type Citation } from './citation';
 export { evidenceError } from './errors';
 export {
   EVIDENCE_DRIVERS,
+  EVIDENCE_ORIGINS,
   HOST_ACTIONS,
   HOST_FACTS,
   type ActionRecord,
   type Evidence,
   type EvidenceDriver,
   type EvidenceMeta,
+  type EvidenceOrigin,
   type HostAction,
   type HostFact,
   type ProbeOf,

@@ -157,6 +157,15 @@ describe('EgressProxy', () => {
     });
   });
 
+  it('records a tunnel that the guest did not use as one without bytes', async () => {
+    const stream = await openTunnel();
+    stream.end();
+    await whenClosed(stream.resume());
+    await scene.close();
+    expect(scene.records).toMatchObject([{ verdict: 'allowed', code: null, isClosed: true, bytesUp: 0, bytesDown: 0 }]);
+    expect(scene.received).toEqual([[]]);
+  });
+
   it('records nothing when nothing was asked', async () => {
     const stream = await scene.connect();
     stream.end();

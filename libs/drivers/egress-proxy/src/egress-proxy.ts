@@ -136,7 +136,8 @@ export class EgressProxy {
     const sent: Uint8Array[] = early.length > 0 ? [early] : [];
     connection.answerWith(tunnelAnswer(sent));
     stream.write(TUNNEL_OPEN);
-    await this.checkHello(connection, host, sent);
+    const isAnySent = await this.checkHello(connection, host, sent);
+    if (!isAnySent) return journal.ended({ how: 'the guest sent nothing', bytesUp: 0, bytesDown: 0 });
     await journal.opened();
     const hello = Buffer.concat(sent);
     remote.write(hello);
@@ -144,8 +145,8 @@ export class EgressProxy {
     await journal.ended({ ...end, bytesUp: end.bytesUp + hello.length });
   }
 
-  /** Returns once `sent` holds a whole ClientHello for `host`; what else comes is added to it. */
-  private async checkHello({ stream, signal }: GuestConnection, host: string, sent: Uint8Array[]): Promise<void> {
+  /** Adds what comes to `sent` until that holds a whole ClientHello for `host`. False when the guest ended the tunnel unused. */
+  private async checkHello({ stream, signal }: GuestConnection, host: string, sent: Uint8Array[]): Promise<boolean> {
     const { helloMs } = this.options.limits;
     const reader = new ClientHelloReader();
     const first = sent[0] === undefined ? null : reader.push(sent[0]);
@@ -155,10 +156,12 @@ export class EgressProxy {
       return reader.push(chunk);
     };
     const hello = first ?? (await within({ ms: helloMs, signal, late }, (s) => readMessage(stream, feed, s)));
+    if (hello === null && sent.length === 0) return false;
     if (hello === null) {
       throw egressError('EGRESS_HELLO_INVALID', `the tunnel to ${host} ended before a whole TLS ClientHello came`);
     }
     checkServerName(hello, host);
+    return true;
   }
 }
 

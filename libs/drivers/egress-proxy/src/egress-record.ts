@@ -7,8 +7,8 @@ export const EGRESS_VERDICTS = ['allowed', 'refused', 'failed'] as const;
 export type EgressVerdict = (typeof EGRESS_VERDICTS)[number];
 
 /**
- * What was decided about one connection of a guest. One that is allowed is recorded twice: when it opens, and with its
- * bytes when it has ended; every other one once.
+ * What was decided about one connection of a guest. One that is allowed is recorded when bytes begin to
+ * pass, and again with their number when it has ended; every other one once.
  */
 export interface EgressRecord {
   /** In ms since the Unix epoch. */

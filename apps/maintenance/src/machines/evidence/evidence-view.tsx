@@ -13,21 +13,22 @@ interface EvidenceViewProps {
   readonly isLive: boolean;
 }
 
-/** The evidence of one incarnation: events, probes, host actions and console growth on one time line, and the console. */
+/** The evidence of one incarnation: events, probes, host actions, network and console growth on one time line, and the console. */
 export function EvidenceView({ machine, incarnation, isLive }: EvidenceViewProps) {
   const { machineId } = machine;
   const use = (file: EvidenceFileName) => useEvidenceFile({ machineId, incarnation, file }, { isLive });
   const actions = use('actions.jsonl');
   const probes = use('probes.jsonl');
   const events = use('events.jsonl');
+  const egress = use('egress.jsonl');
   const serial = use('serial.log');
   const verdict = useVerdict(machineId, incarnation, isLive ? machine.state : 'ended');
   const deciding = verdict.data?.verdict.deciding;
   const entries = useMemo(
-    () => buildTimeline({ actions, probes, events, serial }, deciding ?? []),
-    [actions, probes, events, serial, deciding],
+    () => buildTimeline({ actions, probes, events, egress, serial }, deciding ?? []),
+    [actions, probes, events, egress, serial, deciding],
   );
-  const parts = [actions, probes, events];
+  const parts = [actions, probes, events, egress];
   const problem = parts.find((part) => part.problem !== null)?.problem ?? null;
   const isLoaded = parts.every((part) => part.isLoaded);
   return (

@@ -4,7 +4,12 @@ import { printableLine } from '@inquest/transcript';
 import { count, elapsed, moment } from '../../text/phrases';
 import type { TimelineEntry, TimelineSource } from './timeline';
 
-const SOURCE_NAMES: Readonly<Record<TimelineSource, string>> = { host: 'host', probe: 'probe', monitor: 'monitor' };
+const SOURCE_NAMES: Readonly<Record<TimelineSource, string>> = {
+  host: 'host',
+  probe: 'probe',
+  monitor: 'monitor',
+  network: 'network',
+};
 
 interface TimelineListProps {
   readonly entries: readonly TimelineEntry[];

@@ -9,6 +9,7 @@ const files = (overrides: Partial<TimedFiles> = {}): TimedFiles => ({
   events: file(),
   actions: file(),
   probes: file(),
+  egress: file(),
   serial: file(),
   ...overrides,
 });
@@ -66,6 +67,19 @@ describe('buildTimeline', () => {
     const serial = file('Linux version 6.1', 'login:');
     const probes = file(encodeProbe({ atMs: 1, kind: 'serial', totalBytes: 18 }));
     expect(buildTimeline(files({ serial, probes }), [])[0]?.detail).toBe('last line: Linux version 6.1');
+  });
+
+  it('shows what the guest wanted of the network, and how many such records are missing', () => {
+    const record = { atMs: 1000, verdict: 'refused', host: 'example.org', port: 443, message: 'not on the list' };
+    const egress = file(
+      ...[record, { ...record, atMs: 2000 }, { atMs: 3000, leftOut: 7 }].map((line) => JSON.stringify(line)),
+    );
+    const entries = buildTimeline(files({ egress }), []);
+    expect(entries.map(({ title, count, tone }) => [title, count, tone])).toEqual([
+      ['refused: example.org:443', 2, 'warn'],
+      ['7 connections were not recorded', 1, 'warn'],
+    ]);
+    expect(summarizeTimeline(entries)).toContain('3 records of the network');
   });
 
   it('leaves out lines that cannot be read', () => {

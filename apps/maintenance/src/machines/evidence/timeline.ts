@@ -4,8 +4,8 @@ import type { Tone } from '../../components/tone';
 import { count, duration, size, words } from '../../text/phrases';
 import { isCited, linesOf, objectOf, type EvidenceLine } from './evidence-lines';
 
-/** Who observed: the host itself (what it was asked to do), its probes, or the machine monitor. */
-export type TimelineSource = 'host' | 'probe' | 'monitor';
+/** Who observed: the host itself (what it was asked to do), its probes, the machine monitor, or the egress proxy. */
+export type TimelineSource = 'host' | 'probe' | 'monitor' | 'network';
 
 /** One thing that was observed, or several equal ones in a row. */
 export interface TimelineEntry {
@@ -32,6 +32,7 @@ export interface TimedFiles {
   readonly events: FileText;
   readonly actions: FileText;
   readonly probes: FileText;
+  readonly egress: FileText;
   /** The console, to say what stood there when its growth was measured. */
   readonly serial: FileText;
 }
@@ -59,6 +60,7 @@ export function buildTimeline(files: TimedFiles, deciding: VerdictView['deciding
   const observations = [
     ...read('actions.jsonl', files.actions, observeAction),
     ...read('events.jsonl', files.events, observeEvent),
+    ...read('egress.jsonl', files.egress, observeEgress),
     ...read('probes.jsonl', files.probes, (value) => observeProbe(value, serialLines)),
   ];
   return merge(observations.sort((a, b) => a.atMs - b.atMs));
@@ -124,6 +126,26 @@ const describeData = (data: unknown): string =>
         .join(', ')
     : '';
 
+/** A connection that the guest wanted, or the count of those that were too many to be recorded. */
+function observeEgress(value: Readonly<Record<string, unknown>>): Observation | null {
+  const { atMs, verdict, host, port, message, leftOut } = value;
+  if (typeof atMs !== 'number') return null;
+  if (typeof leftOut === 'number') {
+    const title = count(leftOut, 'connection was', 'connections were');
+    return { atMs, source: 'network', title: `${title} not recorded`, detail: '', tone: 'warn', mergeKey: null };
+  }
+  if (typeof verdict !== 'string') return null;
+  const wanted = typeof host === 'string' ? `${host}${typeof port === 'number' ? `:${port}` : ''}` : 'a connection';
+  return {
+    atMs,
+    source: 'network',
+    title: `${words(verdict)}: ${wanted}`,
+    detail: typeof message === 'string' ? message : '',
+    tone: verdict === 'allowed' ? 'quiet' : 'warn',
+    mergeKey: `egress ${verdict} ${wanted}`,
+  };
+}
+
 function observeProbe(
   value: Readonly<Record<string, unknown>>,
   serialLines: readonly EvidenceLine[],
@@ -184,9 +206,11 @@ function lastLineBefore(totalBytes: number, lines: readonly EvidenceLine[]): str
 export function summarizeTimeline(entries: readonly TimelineEntry[]): string {
   const of = (source: TimelineSource): number =>
     entries.filter((entry) => entry.source === source).reduce((sum, entry) => sum + entry.count, 0);
+  const network = of('network');
   return [
     count(of('host'), 'host action'),
     count(of('probe'), 'probe'),
     count(of('monitor'), 'event of the monitor', 'events of the monitor'),
+    ...(network === 0 ? [] : [count(network, 'record of the network', 'records of the network')]),
   ].join(', ');
 }

@@ -28,18 +28,23 @@ export const vmmRefusedToStart: Rule = {
   },
 };
 
+function silentAccount(spoke: boolean, isClone: boolean): string {
+  if (isClone) return 'The clone never came to life: its agent never answered, and its kernel said nothing.';
+  return spoke
+    ? 'No kernel started: the console shows only firmware, and the agent never answered.'
+    : 'No kernel started: the console stayed empty and the agent never answered.';
+}
+
 /** The VMM ran, but no kernel spoke and no agent ever answered. */
 export const nothingEverSpoke: Rule = {
   name: 'nothing_ever_spoke',
   find: (facts) => {
-    const { exit, serial, lastPong, firstSilence } = facts;
+    const { exit, serial, lastPong, firstSilence, evidence } = facts;
     if (serial.boots > 0 || lastPong !== null || firstSilence === null || agentPortChange(facts) !== null) return null;
     return {
       class: 'never_booted',
       confidence: 'likely',
-      account: serial.spoke
-        ? 'No kernel started: the console shows only firmware, and the agent never answered.'
-        : 'No kernel started: the console stayed empty and the agent never answered.',
+      account: silentAccount(serial.spoke, evidence.meta.origin === 'clone'),
       deciding: [firstSilence.citation],
       contributing: present(serial.lastLine),
       blame: 'host',

@@ -15,6 +15,7 @@ export class FakeGuestAgent {
   /** What a ping says of the proxy: both ends of it are up. An offer sets it. */
   isEgressUp = false;
   private hostname = 'fake';
+  private looks = 0;
   private readonly watchers = new Set<(beat: Beat) => void>();
   private beat: Beat = { uptimeMs: 1000, rootReadonly: false, initStopping: false, execs: 0 };
 
@@ -67,7 +68,7 @@ export class FakeGuestAgent {
       case 'remove':
         return this.files.remove(channel, path);
       case 'metrics':
-        return channel.sendControl({ type: 'metrics', ...METRICS, execs: this.execs.runningCount });
+        return this.metrics(channel);
       case 'watch':
         return this.watch(channel);
       case 'offer':
@@ -84,6 +85,12 @@ export class FakeGuestAgent {
           message: `unknown op ${String(request['op'])}`,
         });
     }
+  }
+
+  /** Of a guest that has nothing to do: time passes between two looks, and none of it is spent. */
+  private metrics(channel: FrameChannel): Promise<void> {
+    const cpuTotalTicks = METRICS.cpuTotalTicks + TICKS_BETWEEN_LOOKS * this.looks++;
+    return channel.sendControl({ type: 'metrics', ...METRICS, cpuTotalTicks, execs: this.execs.runningCount });
   }
 
   private pong(channel: FrameChannel, request: JsonObject): Promise<void> {
@@ -124,6 +131,8 @@ const PONG = {
   kernel: 'fake',
   egress: false,
 };
+
+const TICKS_BETWEEN_LOOKS = 50;
 
 const METRICS = {
   load1: 0,
