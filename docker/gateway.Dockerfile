@@ -5,9 +5,10 @@ WORKDIR /srv/inquest
 COPY package.json package-lock.json .npmrc tsconfig.base.json ./
 COPY apps apps
 COPY libs libs
-# The optional packages are the embedded Postgres, which no container needs.
-RUN npm ci --ignore-scripts --omit=optional \
+# With the optional packages: the web bundler's compiled part is one of them. None of them stays.
+RUN npm ci --ignore-scripts \
     && npx --no-install tsc -b apps/gateway \
+    && npx --no-install vite build apps/maintenance \
     && npm prune --omit=dev --omit=optional --ignore-scripts
 
 FROM node:20.20.2-bookworm-slim
