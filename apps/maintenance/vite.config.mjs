@@ -14,5 +14,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,
+    // On a busy machine it would warn of times that say nothing about the build.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
 });

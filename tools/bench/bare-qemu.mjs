@@ -35,7 +35,12 @@ export class BareQemu {
     const at = await this.#place();
     await this.#overlay(this.files.disk, 'raw', at('overlay.qcow2'));
     const raw = withRawPort
-      ? ['-chardev', `socket,id=raw,path=${at('raw.sock')},server=on,wait=off`, '-device', 'virtserialport,chardev=raw,name=raw']
+      ? [
+          '-chardev',
+          `socket,id=raw,path=${at('raw.sock')},server=on,wait=off`,
+          '-device',
+          'virtserialport,chardev=raw,name=raw',
+        ]
       : [];
     return this.#run(at, { memory: ['-m', String(MEMORY_MIB)], more: raw, state: null });
   }
@@ -82,14 +87,19 @@ export class BareQemu {
   }
 
   async #overlay(base, format, file) {
-    const child = spawn('qemu-img', ['create', '-q', '-f', 'qcow2', '-F', format, '-b', base, file], { stdio: 'ignore' });
+    const child = spawn('qemu-img', ['create', '-q', '-f', 'qcow2', '-F', format, '-b', base, file], {
+      stdio: 'ignore',
+    });
     const [code] = await once(child, 'exit');
     if (code !== 0) throw new Error(`qemu-img ended with ${code}`);
   }
 
   async #run(at, { memory, more, state }) {
     const { kernel, initramfs, accelerator } = this.files;
-    const processor = accelerator === 'kvm' ? ['-accel', 'kvm', '-cpu', 'host'] : ['-accel', 'tcg,thread=multi,tb-size=64', '-cpu', 'max'];
+    const processor =
+      accelerator === 'kvm'
+        ? ['-accel', 'kvm', '-cpu', 'host']
+        : ['-accel', 'tcg,thread=multi,tb-size=64', '-cpu', 'max'];
     const args = [
       ...processor,
       ...['-smp', '1', '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-S', ...memory],

@@ -15,7 +15,13 @@ export const GOALS = [
   goal('clone_p90_ms', 'ms', 350, 'most', 'the same, 90 of 100'),
   goal('clone_vs_bare_ratio', 'x', 1.25, 'most', 'the median against QEMU alone doing the same, in turn'),
   goal('clone_vs_cold_ratio', 'x', 10, 'least', 'how many times faster than a machine that boots, both at the edge'),
-  goal('claim_p50_ms', 'ms', 10, 'most', 'request at the edge until a machine of the warm pool is the caller’s, median'),
+  goal(
+    'claim_p50_ms',
+    'ms',
+    10,
+    'most',
+    'request at the edge until a machine of the warm pool is the caller’s, median',
+  ),
   goal('control_plane_p50_ms', 'ms', 5, 'most', 'what edge, NATS and service add to a verb, median of `true`'),
   goal('exec_overhead_p50_ms', 'ms', 1, 'most', 'what the host code adds to `true` over the raw link, median'),
   goal('put_vs_raw_ratio', 'x', 0.6, 'least', 'speed of a file into the guest through the edge against a raw copy'),
@@ -54,7 +60,14 @@ export class Figures {
     return GOALS.map(({ name, unit, goal: wanted, bound }) => {
       const measured = this.#measured.get(name);
       if (measured === undefined) {
-        return { name, value: null, unit, goal: wanted, status: 'not_run', why: this.#missing.get(name) ?? 'not reached' };
+        return {
+          name,
+          value: null,
+          unit,
+          goal: wanted,
+          status: 'not_run',
+          why: this.#missing.get(name) ?? 'not reached',
+        };
       }
       const value = rounded(measured.value);
       const isGood = bound === 'most' ? value <= wanted : value >= wanted;
@@ -69,7 +82,13 @@ const rounded = (value) => Number(value.toPrecision(value >= 100 ? 4 : 3));
 export function table(figures) {
   const rows = figures.map(({ name, value, unit, goal: wanted, status, why }) => {
     const { bound } = GOALS.find((known) => known.name === name);
-    return [name, value === null ? '-' : `${value} ${unit}`, `${bound === 'most' ? '<=' : '>='} ${wanted} ${unit}`, status, why];
+    return [
+      name,
+      value === null ? '-' : `${value} ${unit}`,
+      `${bound === 'most' ? '<=' : '>='} ${wanted} ${unit}`,
+      status,
+      why,
+    ];
   });
   const all = [['figure', 'value', 'goal', 'status', 'how'], ...rows];
   const widths = all[0].map((_, column) => Math.max(...all.map((row) => row[column].length)));

@@ -29,7 +29,7 @@ export function processes() {
 export function family(roots) {
   const all = processes();
   const members = new Set(roots);
-  for (let before = 0; before !== members.size; ) {
+  for (let before = 0; before !== members.size;) {
     before = members.size;
     for (const { pid, parent } of all) if (members.has(parent)) members.add(pid);
   }

@@ -1,5 +1,6 @@
-import { IsInt, IsOptional, IsUrl, Max, Min } from 'class-validator';
+import { IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 import { Env, ServiceConfig } from '@inquest/config';
+import { WARM_POOL_PATTERN } from './warm-pool/warm-pool-targets';
 
 /** What vm-service reads from its environment, besides what every service reads. */
 export class VmServiceConfig extends ServiceConfig {
@@ -20,6 +21,13 @@ export class VmServiceConfig extends ServiceConfig {
   @Min(0)
   @Max(1_048_576)
   readonly memoryReserveMib!: number;
+
+  @Env('INQUEST_WARM_POOL', {
+    description: 'Machines kept ready, as image=number with commas between; none when unset. Each needs its template',
+  })
+  @IsOptional()
+  @Matches(WARM_POOL_PATTERN, { message: 'warmPool must be image=number, with commas between' })
+  readonly warmPool?: string;
 
   @Env('INQUEST_LOCAL_MODEL_URL', {
     description:

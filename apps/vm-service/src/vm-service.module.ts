@@ -28,6 +28,9 @@ import { MachineLauncher } from './templates/machine-launcher';
 import { TemplateMaker } from './templates/template-maker';
 import { TemplateStore } from './templates/template-store';
 import type { VmServiceConfig } from './vm-service.config';
+import { WarmMachines } from './warm-pool/warm-machines';
+import { WarmPool } from './warm-pool/warm-pool';
+import { WarmStart } from './warm-pool/warm-start';
 
 const SCHEMA = 'vm';
 
@@ -79,6 +82,9 @@ export class VmServiceModule {
         TemplateStore,
         TemplateMaker,
         MachineLauncher,
+        WarmMachines,
+        WarmPool,
+        WarmStart,
         EgressMetrics,
         EgressOffers,
       ],

@@ -189,6 +189,19 @@ describe('runs', () => {
     });
   });
 
+  it('goes on after a reply that its length limit cut, and does not take it for the end', async () => {
+    const { sessionId } = await harness.open();
+    const ended = await harness.run(sessionId, [{ say: 'I was about to', calls: [plan] }, { calls: [done] }], {
+      cutReplies: 1,
+    });
+    expect(ended).toMatchObject({ state: 'completed', summary: done.arguments.summary, turns: 2 });
+    expect(harness.modelRequests[1]?.messages.slice(1)).toMatchObject([
+      { role: 'assistant', text: 'I was about to', toolCalls: [] },
+      { role: 'user', text: expect.stringContaining('cut') },
+    ]);
+    expect(await harness.entriesOf(sessionId, 'plan_recorded')).toEqual([]);
+  });
+
   it('keeps a summary within what its view takes', async () => {
     const { sessionId } = await harness.open();
     const ended = await harness.run(sessionId, [{ say: 'x'.repeat(20_000) }]);

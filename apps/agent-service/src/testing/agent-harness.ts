@@ -35,15 +35,21 @@ class CastModel implements ModelClient {
   /** Copies: the conversation goes on in the same list. */
   readonly requests: ModelRequest[] = [];
 
-  turn(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
+  /** Replies that its length limit cuts from now on. */
+  cutReplies = 0;
+
+  async turn(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
     this.requests.push({ ...request, messages: [...request.messages] });
-    return this.cast.turn(request, signal);
+    const reply = await this.cast.turn(request, signal);
+    return this.cutReplies-- > 0 ? { ...reply, toolCalls: [], stop: 'length' } : reply;
   }
 }
 
 export interface RunOptions extends Partial<SubmitRunRequest> {
   /** Answers as soon as the run was accepted. */
   readonly isDetached?: boolean;
+  /** How many of the model's first replies are cut by its length limit. */
+  readonly cutReplies?: number;
 }
 
 /** Of a long poll in tests. */
@@ -162,8 +168,9 @@ export class AgentHarness {
 
   /** Runs a model's part in a session; the run once it has ended. */
   async run(sessionId: string, turns: readonly FakeTurn[], options: RunOptions = {}): Promise<RunView> {
-    const { isDetached = false, ...more } = options;
+    const { isDetached = false, cutReplies = 0, ...more } = options;
     this.model.cast = new FakeModelClient(turns);
+    this.model.cutReplies = cutReplies;
     this.model.requests.length = 0;
     const request = dto(SubmitRunRequest, { sessionId, prompt: 'do it', ...more });
     const run = await this.call(agentOps.submitRun, request);

@@ -98,12 +98,14 @@ export class PlatformUnderTest {
     await eventually(async () => (await this.processOf(service)).pid !== pid, { timeoutMs: RESTART_TIMEOUT_MS });
   }
 
-  /** Sockets and overlays, anywhere below the home. */
+  /** What only a machine may have: sockets, anywhere below the home, and everything among the instances. */
   async leftovers(): Promise<readonly string[]> {
-    const files = await readdir(this.home, { recursive: true, withFileTypes: true });
-    const overlays = files.filter(({ name }) => name.endsWith('.qcow2') && name.startsWith('overlay'));
-    const sockets = files.filter((entry) => entry.isSocket());
-    return [...overlays, ...sockets].map((entry) => path.join(entry.parentPath, entry.name));
+    const entries = await readdir(this.home, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory());
+    const left = files.filter(
+      (entry) => entry.isSocket() || `${entry.parentPath}/`.startsWith(`${this.layout.machines}/`),
+    );
+    return left.map((entry) => path.join(entry.parentPath, entry.name));
   }
 
   /** Whether a file or directory is there. */

@@ -3,6 +3,7 @@ import { imageError, type ImageState, type ImageVersionView } from '@inquest/con
 import { hasCode } from '@inquest/kernel';
 import { ImageStore } from '@inquest/image-store';
 import { OperationsService } from '../operations/operations.service';
+import { VersionTemplates } from '../templates/version-templates';
 import type { ImageVersionEntity } from './image-version.entity';
 import { ImageVersionsRepository, imageVersionView } from './image-versions.repository';
 import { VersionUsers } from './version-users';
@@ -17,11 +18,12 @@ export class VersionEndings {
     private readonly versions: ImageVersionsRepository,
     private readonly operations: OperationsService,
     private readonly users: VersionUsers,
+    private readonly templates: VersionTemplates,
     @Inject(ImageStore) private readonly store: ImageStore,
   ) {}
 
   /**
-   * Nothing starts on the version any more; its files stay. Throws `IMAGE_UNKNOWN`, `IMAGE_STATE_WRONG` unless it is
+   * Nothing starts on the version any more; its files stay, its templates go. Throws `IMAGE_UNKNOWN`, `IMAGE_STATE_WRONG` unless it is
    * frozen, `IMAGE_IN_USE`, `IMAGE_BUSY`.
    */
   retire(name: string, version: number): Promise<ImageVersionView> {
@@ -29,6 +31,7 @@ export class VersionEndings {
       const row = await this.inState(name, version, ['frozen'], 'retired');
       await this.users.requireUnused(row, 'retired');
       await this.versions.change(row, operationId, { state: 'retired', message: 'retired' });
+      await this.templates.remove(row);
       return this.view(row);
     });
   }

@@ -259,9 +259,9 @@ describe('an import', () => {
   );
 
   describe('by upload', () => {
-    const put = async (url: string, body: BodyInit, token: string | null = TOKEN) => {
+    const put = async (url: string, body: string | Uint8Array, token: string | null = TOKEN) => {
       const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-      const response = await fetch(url, { method: 'PUT', body, headers, duplex: 'half' } as RequestInit);
+      const response = await fetch(url, { method: 'PUT', body, headers, duplex: 'half' });
       return { status: response.status, body: (await response.json()) as OperationView & { code: string } };
     };
     const address = (query: Record<string, string>) =>
@@ -316,7 +316,7 @@ describe('an import', () => {
         duplex: 'half',
         signal: hangUp.signal,
         headers: { authorization: `Bearer ${TOKEN}` },
-      } as RequestInit);
+      });
       const before = await newest();
       await eventually(async () => (await newest())?.version !== before?.version);
       hangUp.abort();
@@ -335,7 +335,7 @@ describe('an import', () => {
         body,
         duplex: 'half',
         headers: { authorization: `Bearer ${TOKEN}` },
-      } as RequestInit);
+      });
       request.catch(() => undefined);
       await eventually(async () => (await newest())?.version !== before?.version);
       const operationId = await images

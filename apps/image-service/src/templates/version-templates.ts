@@ -39,6 +39,15 @@ export class VersionTemplates {
     }
   }
 
+  /** Has the nodes remove what they keep of a version that nothing starts on any more. Never rejects: it is only space. */
+  async remove({ name, version }: Pick<ImageVersionEntity, 'name' | 'version'>): Promise<void> {
+    const nodes = await this.machines.removeTemplates({ image: name, version }).catch((e: unknown) => {
+      this.log.warn(`templates of ${name}:${version} may be left on nodes`, e);
+      return [];
+    });
+    for (const node of nodes) await this.logs.append(name, version, `no template on node ${node} any more\n`);
+  }
+
   private async makeOn(
     node: string,
     { name, version }: Pick<ImageVersionEntity, 'name' | 'version'>,

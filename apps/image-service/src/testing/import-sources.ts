@@ -19,11 +19,10 @@ export const ROOT: readonly TarEntry[] = [
 
 export async function tarOf(entries: readonly TarEntry[]): Promise<Buffer> {
   const archive = pack();
-  const bytes = buffer(archive as unknown as NodeJS.ReadableStream);
+  const bytes = buffer(archive);
   for (const { content = '', ...header } of entries) {
     const entry = archive.entry({ ...header, size: Buffer.byteLength(content) });
-    if (Buffer.byteLength(content) > 0) entry.write(Buffer.from(content));
-    entry.end();
+    entry.end(Buffer.from(content));
   }
   archive.finalize();
   return bytes;

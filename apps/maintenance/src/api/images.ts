@@ -24,6 +24,7 @@ export type ImageWork =
   | { readonly kind: 'freeze' | 'verify'; readonly version: number | null }
   | { readonly kind: 'unfreeze'; readonly version: number | null; readonly reason: string };
 
+/** All images, as they are now. */
 export const useImages = () =>
   useQuery({
     queryKey: ['images'],
@@ -82,6 +83,7 @@ export function useCancelOperation(operationId: string) {
 /** Ends of a version: nothing starts on it any more; its files are gone. */
 export type VersionEnding = 'retire' | 'remove';
 
+/** Ends a version. Refused while something stands on it, naming what. */
 export function useVersionEnding(name: string) {
   const client = useQueryClient();
   return useMutation({

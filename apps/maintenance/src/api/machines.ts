@@ -23,6 +23,7 @@ export const useMachines = (all: boolean) =>
     refetchInterval: LIST_EVERY_MS,
   });
 
+/** One machine, until it has been removed. */
 export const useMachine = (machineId: string) =>
   useQuery({
     queryKey: ['machines', machineId],
@@ -47,6 +48,7 @@ export interface NewMachine {
   readonly memoryMib: number | null;
 }
 
+/** Starts a machine; answers once the start was accepted. */
 export function useStartMachine() {
   const client = useQueryClient();
   return useMutation({

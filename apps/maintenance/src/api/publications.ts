@@ -5,6 +5,7 @@ import { callGateway, segment } from './request';
 const LIST_EVERY_MS = 5_000;
 const PAGE_SIZE = 50;
 
+/** Publications, newest first, page by page. */
 export const usePublications = () =>
   useInfiniteQuery({
     queryKey: ['publications'],
@@ -15,6 +16,7 @@ export const usePublications = () =>
     refetchInterval: LIST_EVERY_MS,
   });
 
+/** One publication, as it is now. */
 export const usePublication = (publicationId: string) =>
   useQuery({
     queryKey: ['publications', publicationId],
@@ -22,6 +24,7 @@ export const usePublication = (publicationId: string) =>
     refetchInterval: LIST_EVERY_MS,
   });
 
+/** Tries a publication again; one that is published stays as it is. */
 export function useRetryPublication(publicationId: string) {
   const client = useQueryClient();
   return useMutation({

@@ -9,6 +9,7 @@ const PAGE_SIZE = 50;
 /** Whether no more will happen in a session. */
 export const hasEnded = ({ state }: Pick<SessionView, 'state'>): boolean => state === 'closed' || state === 'failed';
 
+/** Sessions, newest first, page by page. */
 export const useSessions = () =>
   useInfiniteQuery({
     queryKey: ['sessions'],
@@ -19,6 +20,7 @@ export const useSessions = () =>
     refetchInterval: LIST_EVERY_MS,
   });
 
+/** One session, until it has ended. */
 export const useSession = (sessionId: string) =>
   useQuery({
     queryKey: ['sessions', sessionId],

@@ -43,7 +43,7 @@ export function SignInPage() {
           <FieldError className="field-error">{refusal}</FieldError>
           <Text slot="description" className="field-help">
             On a platform started with <code>vmctl up</code> it is in the file <code>token</code> of its home directory,
-            which <code>vmctl status</code> names. It stays in this tab and is forgotten when you close it.
+            which <code>vmctl status --json</code> names. It stays in this tab and is forgotten when you close it.
           </Text>
         </TextField>
         <Button type="submit" className="button primary" isDisabled={isTrying || value.trim() === ''}>

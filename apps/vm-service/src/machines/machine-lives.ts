@@ -88,6 +88,12 @@ export class MachineLives implements BeforeApplicationShutdown {
     this.births.set(machine, { controller, done, evidence, memoryMib: row.memoryMib });
   }
 
+  /** Takes over a machine of the warm pool, whose row says that it is ready. */
+  take(row: MachineEntity, life: LiveMachine): void {
+    this.adopt(row, life);
+    this.follow(row, life);
+  }
+
   /**
    * Ends what runs of a machine, also a start that is under way, and waits for its verdict. Rejects never: whether the
    * process is gone is for the driver to observe afterwards. True when something ran.
@@ -202,8 +208,12 @@ export class MachineLives implements BeforeApplicationShutdown {
       signal: AbortSignal.any([signal, ended]),
       onRetry: (e) => this.log.warn(`machine ${machine} is ready, but that is not recorded yet`, e),
     });
+    this.follow(row, life);
+  }
+
+  private follow({ incarnation }: MachineEntity, life: LiveMachine): void {
     const stopping = { state: 'ending', reason: 'init_stopping', message: 'init stops the system' } as const;
-    void life.witness(() => this.machines.change(machine, row.incarnation, ['ready', 'paused'], stopping));
+    void life.witness(() => this.machines.change(life.machineId, incarnation, ['ready', 'paused'], stopping));
   }
 
   /** Whoever abandoned the start has put that on record; a boot that takes too long is ended by us. */

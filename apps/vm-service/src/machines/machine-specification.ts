@@ -33,14 +33,14 @@ export function machineSpecification(
     },
     disk: { basePath: files.diskPath, baseFormat: files.diskFormat, isWritable },
     rtcBaseMs: null,
-    hostname: hostname(row),
+    hostname: hostnameOf(row),
     listeners: egress.listeners,
     limits: { startTimeoutMs: START_TIMEOUT_MS, overlayBytes: null },
   };
 }
 
-/** RFC 1123: letters, digits and inner dashes, 63 at most. */
-function hostname({ name, machineId }: Pick<MachineEntity, 'name' | 'machineId'>): string {
+/** The name that a machine has inside, made of what it is called. RFC 1123: letters, digits and inner dashes, 63 at most. */
+export function hostnameOf({ name, machineId }: Pick<MachineEntity, 'name' | 'machineId'>): string {
   const letters = (name ?? machineId).toLowerCase().replaceAll('_', '-').slice(0, 63);
   return letters.replace(/^-+|-+$/g, '') || 'machine';
 }

@@ -16,6 +16,8 @@ import {
   MachineRequest,
   MachineView,
   MakeTemplateRequest,
+  RemovedTemplatesView,
+  RemoveTemplatesRequest,
   NodeView,
   OpenStreamRequest,
   ReadFileRequest,
@@ -73,6 +75,11 @@ export class MachinesRpcController {
   @RpcHandler(vmOps.makeTemplate)
   makeTemplate(@Payload() request: MakeTemplateRequest): Promise<TemplateView> {
     return this.templates.make(request);
+  }
+
+  @RpcHandler(vmOps.removeTemplates, { everyNode: true })
+  removeTemplates(@Payload() request: RemoveTemplatesRequest): Promise<RemovedTemplatesView> {
+    return this.templates.remove(request);
   }
 
   @RpcHandler(vmOps.show)

@@ -26,6 +26,7 @@ import { verdictView } from '../evidence/verdict-view';
 import { HostAccelerator } from '../nodes/host-accelerator';
 import { NodeFacts } from '../nodes/node-facts';
 import { VmServiceConfig } from '../vm-service.config';
+import { WarmStart } from '../warm-pool/warm-start';
 import { ImageResolver } from './image-resolver';
 import { MachineLives } from './machine-lives';
 import { MachinePaths } from './machine-paths';
@@ -57,10 +58,11 @@ export class MachinesService {
     private readonly node: NodeFacts,
     private readonly accelerator: HostAccelerator,
     private readonly egress: EgressOffers,
+    private readonly warm: WarmStart,
   ) {}
 
   /**
-   * Answers with the machine in `requested`; wait for `ready` with `wait`. Throws `MACHINE_NAME_TAKEN`,
+   * Answers with the machine in `requested`, or `ready` when the warm pool had one; wait for `ready` with `wait`. Throws `MACHINE_NAME_TAKEN`,
    * `MACHINE_MAINTENANCE_TAKEN`, `NODE_EXHAUSTED`, `EGRESS_ENTRY_INVALID`, `LOCAL_MODEL_MISSING` and what the image check
    * throws; nothing is left then. A request that was made before gets its machine again.
    */
@@ -98,6 +100,8 @@ export class MachinesService {
       readyAt: null,
       endedAt: null,
     };
+    const warm = await this.startWarm(requested);
+    if (warm !== null) return this.view(warm);
     // In the machine's queue: a destroy that comes as soon as the row can be seen must find the start to end it.
     return this.lifecycle.run(machineId, async () => {
       const { row, isNew } = await this.machines.insertOnce(requested);
@@ -208,6 +212,12 @@ export class MachinesService {
     if (incarnation > row.incarnation) throw staleIncarnation(row, incarnation);
     const bundle = new EvidenceBundle(this.paths.evidence(machine, incarnation));
     return { machineId: machine, incarnation, file, ...(await bundle.readPart(file, fromOffset)) };
+  }
+
+  private async startWarm(requested: MachineEntity): Promise<MachineEntity | null> {
+    const life = this.warm.claim(requested);
+    if (life === null) return null;
+    return this.lifecycle.run(life.machineId, () => this.warm.become(life, requested));
   }
 
   /** From the files; from the row when the disk was full as they should have been written. */

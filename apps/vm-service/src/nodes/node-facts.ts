@@ -5,6 +5,7 @@ import { vmError, type NodeView } from '@inquest/contracts-vm';
 import { VM_DRIVER, type VmDriver } from '@inquest/vm-driver';
 import { MachineLives } from '../machines/machine-lives';
 import { VmServiceConfig } from '../vm-service.config';
+import { WarmPool } from '../warm-pool/warm-pool';
 import { HostAccelerator } from './host-accelerator';
 
 const MIB = 1024 * 1024;
@@ -18,6 +19,7 @@ export class NodeFacts {
     private readonly config: VmServiceConfig,
     private readonly lives: MachineLives,
     private readonly accelerator: HostAccelerator,
+    private readonly pool: WarmPool,
   ) {}
 
   /** Answers at once, also while the accelerator is being probed: whoever gathers nodes waits a second at most. */
@@ -31,6 +33,7 @@ export class NodeFacts {
       memoryTotalMib: Math.floor(totalmem() / MIB),
       memoryAvailableMib: await this.memoryAvailableMib(),
       liveMachines: this.lives.count,
+      warmMachines: this.pool.count,
     };
   }
 

@@ -1,6 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { vmError, type MakeTemplateRequest, type TemplateView } from '@inquest/contracts-vm';
+import {
+  vmError,
+  type MakeTemplateRequest,
+  type RemovedTemplatesView,
+  type RemoveTemplatesRequest,
+  type TemplateView,
+} from '@inquest/contracts-vm';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { deadlineSignal, KeyedQueue, newMachineId, toDomainError, type MachineId, type NodeId } from '@inquest/kernel';
 import {
@@ -61,6 +67,14 @@ export class TemplateMaker implements BeforeApplicationShutdown {
       const isNew = (await this.store.find(key)) === null;
       if (isNew) await this.makeNow(key, launch);
       return { node: this.config.nodeId, ...key, isNew };
+    });
+  }
+
+  /** Removes the templates of a version, behind one that is being made. */
+  remove({ image, version }: RemoveTemplatesRequest): Promise<RemovedTemplatesView> {
+    return this.queue.run('', async () => {
+      await this.store.removeOf({ image, version });
+      return { node: this.config.nodeId };
     });
   }
 

@@ -53,6 +53,11 @@ export class TemplateStore implements OnApplicationBootstrap {
     return directory;
   }
 
+  /** Removes the templates of a version for all shapes. Machines that were cloned from them keep the open files. */
+  async removeOf({ image, version }: Pick<TemplateKey, 'image' | 'version'>): Promise<void> {
+    await rm(path.join(this.paths.templatesRoot, image, String(version)), { recursive: true, force: true });
+  }
+
   private directoryOf({ image, version, cpus, memoryMib }: TemplateKey): string {
     return path.join(this.paths.templatesRoot, image, String(version), `${memoryMib}-${cpus}`);
   }

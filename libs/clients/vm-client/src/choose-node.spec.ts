@@ -9,6 +9,7 @@ const node = (name: string, memoryAvailableMib: number): NodeView => ({
   memoryTotalMib: 8192,
   memoryAvailableMib,
   liveMachines: 0,
+  warmMachines: 0,
 });
 
 describe('chooseNode', () => {

@@ -10,6 +10,7 @@ const node = (name: string): NodeView => ({
   memoryTotalMib: 8192,
   memoryAvailableMib: 4096,
   liveMachines: 0,
+  warmMachines: 0,
 });
 
 describe('KnownNodes', () => {

@@ -16,6 +16,7 @@ import {
   type ListFilesView,
   type MachineView,
   type MakeTemplateRequest,
+  type RemoveTemplatesRequest,
   type NodeView,
   type OpenStreamRequest,
   type ReadFileRequest,
@@ -134,6 +135,15 @@ export class VmClient {
   /** Makes the template of a frozen version on one node, unless that node has it. */
   makeTemplate(node: string, request: MakeTemplateRequest, options: CallOptions = {}): Promise<TemplateView> {
     return this.onNode(node, vmOps.makeTemplate, request, options);
+  }
+
+  /** Has every node remove the templates of a version that nothing starts on any more; the nodes that did. */
+  async removeTemplates(request: RemoveTemplatesRequest): Promise<string[]> {
+    const removed = await this.rpc.gather(vmOps.removeTemplates, request, {
+      windowMs: GATHER_WINDOW_MS,
+      quietMs: LIST_QUIET_MS,
+    });
+    return removed.map(({ node }) => node);
   }
 
   show(machineId: string, options?: CallOptions): Promise<MachineView> {

@@ -34,7 +34,7 @@ export {
   type MachineState,
   type StartPurpose,
 } from './machine.dto';
-export { MakeTemplateRequest, TemplateView } from './template.dto';
+export { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';
 export {
   EXEC_REPLY_OUTPUT_BYTES,
   ExecOutputView,

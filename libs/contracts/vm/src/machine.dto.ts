@@ -182,6 +182,8 @@ export class NodeView {
   @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly memoryTotalMib!: number;
   @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly memoryAvailableMib!: number;
   @IsWhole(0, 100_000) readonly liveMachines!: number;
+  /** Ready machines that nobody has asked for yet. */
+  @IsWhole(0, 100_000) readonly warmMachines!: number;
 }
 
 /** A machine ended or changed its state. */

@@ -11,6 +11,17 @@ export class MakeTemplateRequest {
   @Nullable() @IsWhole(MEMORY_MIB.min, MEMORY_MIB.max) readonly memoryMib: number | null = null;
 }
 
+/** The templates of one version, whatever the shape of their machines. */
+export class RemoveTemplatesRequest {
+  @IsImageName() readonly image!: string;
+  @IsWhole(1, 1_000_000) readonly version!: number;
+}
+
+/** A node that has none of them any more. */
+export class RemovedTemplatesView {
+  @IsId() readonly node!: string;
+}
+
 /** A template as it is on one node. */
 export class TemplateView {
   @IsId() readonly node!: string;

@@ -29,7 +29,7 @@ import {
   VerdictReport,
   WaitMachineRequest,
 } from './machine.dto';
-import { MakeTemplateRequest, TemplateView } from './template.dto';
+import { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';
 
 const SUBJECT = 'inquest.v1.cmd.vm';
 
@@ -61,6 +61,13 @@ export const vmOps = {
     request: MakeTemplateRequest,
     response: TemplateView,
     timeoutMs: 300_000,
+  }),
+  /** Gathered: every node removes what it has of a version that nothing starts on any more. */
+  removeTemplates: operation({
+    subject: `${SUBJECT}.remove-templates`,
+    request: RemoveTemplatesRequest,
+    response: RemovedTemplatesView,
+    timeoutMs: 10_000,
   }),
   show: operation({
     subject: `${SUBJECT}.show`,

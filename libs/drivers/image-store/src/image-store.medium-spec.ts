@@ -14,6 +14,7 @@ import {
   rm,
   stat,
   symlink,
+  truncate,
   utimes,
   writeFile,
 } from 'node:fs/promises';
@@ -68,6 +69,27 @@ describe('ImageStore', () => {
       kernelPath: at('tiny', '1', 'vmlinux'),
       initramfsPath: at('tiny', '1', 'initramfs.cpio'),
     });
+  });
+
+  it('replaces the disk of a version without a record, and of none with one', async () => {
+    await place();
+    const changed = await stageFiles();
+    await writeFile(changed.pathOf('disk.raw'), 'maintained');
+    await store.replaceDisk(TINY, changed);
+    expect(await readFile(at('tiny', '1', 'disk.raw'), 'utf8')).toBe('maintained');
+    await store.seal(TINY, never);
+    await expect(store.replaceDisk(TINY, await stageFiles())).rejects.toMatchObject({ code: 'IMAGE_VERSION_SEALED' });
+    expect(await readFile(at('tiny', '1', 'disk.raw'), 'utf8')).toBe('maintained');
+  });
+
+  it('tells the blocks that a version takes, which holes do not', async () => {
+    const staging = await stageFiles();
+    await truncate(staging.pathOf('disk.raw'), 1024 ** 3);
+    await store.place(staging, TINY);
+    const used = await store.diskUseBytes(TINY);
+    expect(used).toBeGreaterThan(0);
+    expect(used).toBeLessThan(1024 ** 2);
+    await expect(store.diskUseBytes({ name: 'tiny', version: 2 })).rejects.toMatchObject({ code: 'IMAGE_VERSION_MISSING' });
   });
 
   it('lists versions by number, sealed or not, and nothing else', async () => {

@@ -6,7 +6,7 @@ import { readPartitions } from './partition-table';
 import { checkQcow2Mapping } from './qcow2-mapping';
 
 const never = new AbortController().signal;
-const refusal = (code: string) => expect.objectContaining({ code });
+const refusal = (code: string): Error => expect.objectContaining({ code }) as Error;
 
 const sourceOf = (bytes: Buffer): ByteSource => ({
   sizeBytes: bytes.length,

@@ -41,7 +41,7 @@ export function fakeVmController(service: FakeVmService): Type {
       const { nodeId: node, memoryAvailableMib } = service;
       const facts = { node, driver: 'fake', accelerator: 'tcg', acceleratorReason: '', memoryTotalMib: 8192 };
       return service.perform('nodes', () =>
-        dto(NodeView, { ...facts, memoryAvailableMib, liveMachines: service.live.length }),
+        dto(NodeView, { ...facts, memoryAvailableMib, liveMachines: service.live.length, warmMachines: 0 }),
       );
     }
 
