@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -62,7 +61,7 @@ function hideSecrets(config: ServiceConfig): void {
 
 async function listen(app: NestExpressApplication, { httpHost, httpPort }: ServiceConfig): Promise<string> {
   // An upload, or the input of a command, takes as long as it takes; headers keep Node's own deadline.
-  (app.getHttpServer() as Server).requestTimeout = 0;
+  (app.getHttpServer()).requestTimeout = 0;
   await app.listen(httpPort, httpHost);
   const { port } = app.getHttpServer().address() as AddressInfo;
   return `http://${httpHost.includes(':') ? `[${httpHost}]` : httpHost}:${port}`;

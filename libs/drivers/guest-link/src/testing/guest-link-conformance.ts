@@ -19,9 +19,9 @@ const nextStream = (
   link: GuestLink,
   port: number,
 ): { readonly stream: Promise<Duplex>; readonly bound: Promise<unknown> } => {
-  let bound: Promise<unknown> = Promise.resolve();
-  const stream = new Promise<Duplex>((resolve) => (bound = link.listen(port, resolve)));
-  return { stream, bound };
+  let take: (stream: Duplex) => void = () => undefined;
+  const stream = new Promise<Duplex>((resolve) => (take = resolve));
+  return { stream, bound: link.listen(port, (opened) => take(opened)) };
 };
 
 async function openPair(from: GuestLink, to: GuestLink): Promise<readonly [Duplex, Duplex]> {
