@@ -43,10 +43,11 @@ export class Platform {
     await rm(this.home, { recursive: true, force: true });
   }
 
-  /** Process ids by name of the service. */
+  /** Process ids by name of the service, the supervisor among them. */
   async processes() {
-    const { services } = await stackStatus(this.home);
-    return new Map(services.map(({ name, pid }) => [name, pid]));
+    const { services, state } = await stackStatus(this.home);
+    const all = [...services, { name: 'supervisor', process: state.supervisor }];
+    return new Map(all.flatMap(({ name, process }) => (process === null ? [] : [[name, process.pid]])));
   }
 
   /** @param {string} method @param {string} where @param {RequestInit & {duplex?: 'half'}} init */

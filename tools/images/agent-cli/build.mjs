@@ -16,8 +16,9 @@ await runCommandLine(import.meta.url, {
   run: ({ out }, onProgress) =>
     buildDebianRoot({
       outputPath: out,
-      packages: ['nodejs', 'npm'],
-      settings: [`chroot "$1" npm install --global --no-fund --no-audit ${AGENT_CLI}`],
+      packages: ['nodejs'],
+      // By the host's npm, which trusts what the host trusts and knows its proxy.
+      settings: [`npm install --global --prefix "$1/usr/local" --no-fund --no-audit ${AGENT_CLI}`],
       onProgress,
     }),
   summary: (root) => `${root.path}: ${root.sha256}`,

@@ -98,13 +98,11 @@ export class PlatformUnderTest {
     await eventually(async () => (await this.processOf(service)).pid !== pid, { timeoutMs: RESTART_TIMEOUT_MS });
   }
 
-  /** What only a machine may have: sockets, anywhere below the home, and everything among the instances. */
+  /** What only a machine may have: sockets, anywhere below the home, and everything in an instance directory. */
   async leftovers(): Promise<readonly string[]> {
     const entries = await readdir(this.home, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => !entry.isDirectory());
-    const left = files.filter(
-      (entry) => entry.isSocket() || `${entry.parentPath}/`.startsWith(`${this.layout.machines}/`),
-    );
+    const left = files.filter((entry) => entry.isSocket() || entry.parentPath.startsWith(`${this.layout.machines}/`));
     return left.map((entry) => path.join(entry.parentPath, entry.name));
   }
 

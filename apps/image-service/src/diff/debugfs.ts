@@ -31,12 +31,13 @@ async function eachLine(output: Readable, onLine: (line: string) => void): Promi
   for await (const line of createInterface({ input: output, crlfDelay: Infinity })) onLine(line);
 }
 
-/** The text of a file in a disk; null when it has none of that name. `guestPath` is ours, never a guest's. */
+/** The text of a file in a disk; null when it has none of that name. `guestPath` is ours, never a guest's. Throws
+ * `IMAGE_FILE_SYSTEM_DAMAGED`. */
 export async function readGuestFile(disk: string, guestPath: string, signal: AbortSignal): Promise<string | null> {
   const options = { timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_FILE_BYTES, signal };
   const { stdout, stderr } = await runCommand('debugfs', ['-R', `cat ${guestPath}`, disk], options);
   if (/File not found/i.test(stderr)) return null;
   if (/Bad magic number|while opening/i.test(stderr))
-    throw imageError('IMAGE_SOURCE_INVALID', `the disk cannot be read: ${stderr.trim().slice(0, 300)}`);
+    throw imageError('IMAGE_FILE_SYSTEM_DAMAGED', `the disk cannot be read: ${stderr.trim().slice(0, 300)}`);
   return stdout;
 }

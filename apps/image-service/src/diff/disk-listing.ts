@@ -24,7 +24,7 @@ const MAX_LEVELS = 128;
 
 /**
  * Every entry of an ext4 disk by its path, level by level. A disk may be hostile: a directory is visited once, and what
- * does not look like an entry is left out. Throws `IMAGE_SOURCE_INVALID` for more than `MAX_ENTRIES`, and
+ * does not look like an entry is left out. Throws `IMAGE_FILE_SYSTEM_DAMAGED` for more than `MAX_ENTRIES`, and
  * `PROCESS_FAILED`.
  */
 export async function listDisk(
@@ -69,7 +69,7 @@ class LevelReader {
 
   private add(path: string, inode: number, entry: ListedEntry): void {
     if (this.entries.size >= MAX_ENTRIES)
-      throw imageError('IMAGE_SOURCE_INVALID', `the disk has more than ${MAX_ENTRIES} entries`);
+      throw imageError('IMAGE_FILE_SYSTEM_DAMAGED', `the disk has more than ${MAX_ENTRIES} entries`);
     this.entries.set(path, entry);
     if (!DIRECTORY_MODE.test(entry.mode) || this.visited.has(inode)) return;
     this.visited.add(inode);

@@ -139,7 +139,7 @@ describe('the life of an image after its first freeze', () => {
       await writeFile(images.fileOf(version, 'disk.raw'), Buffer.alloc(4 * 1024 * 1024));
       await expect(images.freeze()).resolves.toMatchObject({
         state: 'failed',
-        error: { code: 'IMAGE_SOURCE_INVALID' },
+        error: { code: 'IMAGE_FILE_SYSTEM_DAMAGED' },
       });
       await expect(workingCopy()).resolves.toMatchObject({ version });
     });

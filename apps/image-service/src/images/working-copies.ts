@@ -49,7 +49,7 @@ export class WorkingCopies {
 
   /**
    * Gives the working copy a disk of our own, made of what the maintenance machines wrote, and repairs what one left that
-   * was not powered off. Nobody who still has the old disk open can change it. Throws `IMAGE_SOURCE_INVALID` when it is
+   * was not powered off. Nobody who still has the old disk open can change it. Throws `IMAGE_FILE_SYSTEM_DAMAGED` when it is
    * beyond repair; the old disk is then still there.
    */
   async settle(copy: ImageVersionEntity, { signal }: OperationProgress): Promise<void> {

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { chmod, open, rename, stat } from 'node:fs/promises';
+import { imageError } from '@inquest/contracts-image';
 import { onFileSystem } from '@inquest/image-store';
-import { isDomainError } from '@inquest/kernel';
+import { hasCode, toDomainError, type DomainError } from '@inquest/kernel';
 import { runBounded } from './bounded-tool';
 import type { ByteSource } from './formats/byte-source';
 import { EXT_HEAD_BYTES, extFileSystemBytes, isExtFileSystem } from './formats/ext-superblock';
@@ -29,7 +30,7 @@ export async function convertQcow2(source: string, target: string, options: Conv
     const head = await file.read(0, QCOW2_HEAD_BYTES);
     await checkQcow2Mapping(file, parseQcow2Header(head, maxBytes), signal);
   });
-  await onTool(signal, 'qemu-img cannot read the qcow2 file', () =>
+  await onTool(signal, unreadable, () =>
     runBounded('qemu-img', ['convert', '-q', '-f', 'qcow2', '-O', 'raw', source, target], {
       maxFileBytes: maxBytes,
       signal,
@@ -39,7 +40,8 @@ export async function convertQcow2(source: string, target: string, options: Conv
 
 /**
  * Makes the disk of a version of a raw file of ours, which is used up: a file system by itself, or the one partition that
- * holds one. Throws `IMAGE_SOURCE_INVALID` for anything else, and for a file system beyond repair.
+ * holds one. Throws `IMAGE_SOURCE_INVALID` for anything else, `IMAGE_FILE_SYSTEM_DAMAGED` for one
+ * beyond repair.
  */
 export async function settleRawDisk(source: string, disk: string, options: ConversionOptions): Promise<void> {
   const partition = await withFileSource(source, rootPartition);
@@ -57,12 +59,12 @@ export async function settleExtFile(source: string, disk: string, options: Conve
   await settleFileSystem(disk, options.signal);
 }
 
-/** Checks an ext4 disk of ours and repairs what can be repaired. Throws `IMAGE_SOURCE_INVALID`. */
+/** Checks an ext4 disk of ours and repairs what can be repaired. Throws `IMAGE_FILE_SYSTEM_DAMAGED`. */
 export async function settleFileSystem(disk: string, signal: AbortSignal): Promise<void> {
   await chmod(disk, 0o644);
   const { size } = await stat(disk);
   const limits = { maxFileBytes: size, signal, acceptExitCodes: E2FSCK_GOOD };
-  await onTool(signal, 'the file system is damaged beyond repair', () => runBounded('e2fsck', ['-fy', disk], limits));
+  await onTool(signal, damaged, () => runBounded('e2fsck', ['-fy', disk], limits));
 }
 
 /** Where the root of a disk is; null when the whole disk is the file system. */
@@ -100,13 +102,22 @@ async function copyRange(source: string, range: Partition, target: string, signa
   }
 }
 
-async function onTool(signal: AbortSignal, what: string, work: () => Promise<void>): Promise<void> {
+async function onTool(
+  signal: AbortSignal,
+  refusal: (why: string, cause: unknown) => DomainError,
+  work: () => Promise<void>,
+): Promise<void> {
   try {
     await work();
   } catch (e) {
     signal.throwIfAborted();
     // A tool that is missing is the host's fault, not the source's.
-    if (!isDomainError(e) || e.code !== 'PROCESS_FAILED') throw e;
-    throw invalidSource(`${what}: ${e.message}`, e);
+    throw hasCode(e, 'PROCESS_FAILED') ? refusal(toDomainError(e).message, e) : e;
   }
 }
+
+const unreadable = (why: string, cause: unknown): DomainError =>
+  invalidSource(`qemu-img cannot read the qcow2 file: ${why}`, cause);
+
+const damaged = (why: string, cause: unknown): DomainError =>
+  imageError('IMAGE_FILE_SYSTEM_DAMAGED', `the file system is damaged beyond repair: ${why}`, {}, cause);

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
@@ -95,6 +94,6 @@ export class ImageImporter {
 
   private async bytesOf(source: ImportSource): Promise<Readable> {
     if ('body' in source) return source.body;
-    return createReadStream(await this.directory.resolve(source.path, 'file'));
+    return (await this.directory.open(source.path)).createReadStream();
   }
 }

@@ -310,6 +310,7 @@ describe('an import', () => {
         start: (stream) => stream.enqueue(new Uint8Array(MIB)),
       });
       const url = address({ format: 'raw', digest: sha256(Buffer.alloc(0)) });
+      const before = await newest();
       const request = fetch(url, {
         method: 'PUT',
         body,
@@ -317,7 +318,6 @@ describe('an import', () => {
         signal: hangUp.signal,
         headers: { authorization: `Bearer ${TOKEN}` },
       });
-      const before = await newest();
       await eventually(async () => (await newest())?.version !== before?.version);
       hangUp.abort();
       await expect(request).rejects.toThrow();

@@ -30,6 +30,13 @@ export class ImportDirectory {
     if (kind === 'file' ? status.isFile() : status.isDirectory()) return target;
     throw refused;
   }
+
+  /** Opens a file in the directory. Throws what `resolve` throws. */
+  async open(wanted: string): Promise<FileHandle> {
+    const target = await this.resolve(wanted, 'file');
+    const base = await realpath(this.tools.importDirectory);
+    return openBelow(base, path.relative(base, target));
+  }
 }
 
 /** Opens a regular file below `base`, which has no links in it. Throws `IMAGE_SOURCE_UNREACHABLE`. */
@@ -40,7 +47,9 @@ export async function openBelow(base: string, relative: string): Promise<FileHan
   // A fifo that nobody writes to would block the open.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(target, flags).catch(() => Promise.reject(refused));
-  if ((await handle.stat()).isFile()) return handle;
+  // What was opened is what counts: a directory on the way may have become a link in the meantime.
+  const opened = await realpath(`/proc/self/fd/${handle.fd}`).catch(() => '');
+  if (isBelow(base, opened) && (await handle.stat()).isFile()) return handle;
   await handle.close();
   throw refused;
 }

@@ -88,7 +88,9 @@ describe('recipes', () => {
     const more = await recipes.digest({ name: 'tiny', base: null });
     await writeFile(tools.fileOf('tiny', 'extra'), 'x');
     await tools.writeRecipe('base', 'name: base');
-    await expect(recipes.digest({ name: 'tiny', base: 'base' })).rejects.toMatchObject({ code: 'IMAGE_RECIPE_INVALID' });
+    await expect(recipes.digest({ name: 'tiny', base: 'base' })).rejects.toMatchObject({
+      code: 'IMAGE_RECIPE_INVALID',
+    });
     expect(new Set([before, more, await recipes.digest({ name: 'tiny', base: null })]).size).toBe(3);
   });
 });

@@ -110,6 +110,8 @@ describe('machines that do not do what they should', () => {
 
   it('that end while Postgres is away have their end recorded when it is back', async () => {
     const { machineId } = await vm.boot();
+    // The fixture's Postgres commits lazily; the machine is to be on its disk when it is killed.
+    await vm.database.query('CHECKPOINT');
     await vm.postgres.kill();
     await vm.driver.machine(machineId).end('killed');
     await vm.postgres.restart();

@@ -5,6 +5,7 @@ import { deadlineSignal, delay, hasCode, type MachineId } from '@inquest/kernel'
 import type { VmExit, VmHandle } from '@inquest/vm-driver';
 import type { EvidenceMeta } from '@inquest/verdict-engine';
 import type { MachineEgress } from '../egress/machine-egress';
+import { START_TIMEOUT_MS } from './machine-specification';
 import type { EvidenceBundle } from '../evidence/evidence-bundle';
 
 /** One try of the first ping. The link itself waits for the guest to come up. */
@@ -78,13 +79,24 @@ export class LiveMachine {
     return this.egress.hasProxy && this.isProxyUp;
   }
 
-  /** Resolves when a ping with a fresh nonce came back in this incarnation. Rejects when `signal` aborts. */
+  /**
+   * Resolves when a nonce of this incarnation came back from its agent, and it has its ways out. Rejects when `signal`
+   * aborts. The driver has had that answer of a clone before it gave it away.
+   */
   async whenAnswering(signal: AbortSignal): Promise<void> {
+    if (this.origin === 'clone' && !this.egress.isOffered) return this.noteFirstAnswer();
     for (;;) {
       signal.throwIfAborted();
       if ((await this.openWaysOut(signal)) && (await this.ping(FIRST_PING_MS, signal))) return;
       await delay(PING_PAUSE_MS, signal);
     }
+  }
+
+  private async noteFirstAnswer(): Promise<void> {
+    const atMs = Date.now();
+    this.seenAtMs = atMs;
+    const latencyMs = atMs - this.facts.startedAtMs;
+    await this.evidence.recordProbe({ atMs, kind: 'ping', ok: true, latencyMs, deadlineMs: START_TIMEOUT_MS });
   }
 
   /** A clone has the kernel arguments of its template, so it is told of its ways out by its agent. */

@@ -51,7 +51,15 @@ export class MachineEnds implements BeforeApplicationShutdown {
       verdict: verdictView(verdict),
       endedAt: new Date(meta.exit?.atMs ?? meta.observedAtMs),
     } as const;
-    await untilStored(() => this.machines.change(row.machineId as MachineId, row.incarnation, LIVE_STATES, end), {
+    const write = async (): Promise<void> => {
+      const { machineId, incarnation } = row;
+      const isEnded = await this.machines.change(machineId as MachineId, incarnation, LIVE_STATES, end);
+      // Whoever destroyed it did not wait for a slow verdict.
+      if (!isEnded) {
+        await this.machines.change(machineId as MachineId, incarnation, ['ended'], { verdict: end.verdict });
+      }
+    };
+    await untilStored(write, {
       signal: this.stopping.signal,
       onRetry: (e) => this.log.warn(`the end of machine ${row.machineId} is not recorded yet`, e),
     });

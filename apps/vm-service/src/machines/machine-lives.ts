@@ -1,13 +1,5 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import {
-  abortable,
-  hasCode,
-  isDomainError,
-  kernelError,
-  toDomainError,
-  withDeadline,
-  type MachineId,
-} from '@inquest/kernel';
+import { abortable, isDomainError, kernelError, toDomainError, withDeadline, type MachineId } from '@inquest/kernel';
 import { untilStored } from '@inquest/persistence';
 import { printable } from '@inquest/verdict-engine';
 import { VM_DRIVER, type VmDriver, type VmExit } from '@inquest/vm-driver';
@@ -95,7 +87,7 @@ export class MachineLives implements BeforeApplicationShutdown {
   }
 
   /**
-   * Ends what runs of a machine, also a start that is under way, and waits for its verdict. Rejects never: whether the
+   * Ends what runs of a machine, also a start that is under way, and waits for its verdict. Never rejects: whether the
    * process is gone is for the driver to observe afterwards. True when something ran.
    */
   async end(machine: MachineId, action: 'reset' | 'destroy', by: string): Promise<boolean> {
@@ -109,8 +101,8 @@ export class MachineLives implements BeforeApplicationShutdown {
       );
     }
     const life = this.live.get(machine);
-    if (life !== undefined) await this.stop(life);
-    await this.whenConcluded(machine);
+    // A process that does not end has no verdict to wait for.
+    if (life === undefined || (await this.stop(life))) await this.whenConcluded(machine);
     return evidence !== undefined;
   }
 
@@ -169,15 +161,28 @@ export class MachineLives implements BeforeApplicationShutdown {
     await evidence.recordAction({ action: 'start', by: row.owner ?? 'caller', reason: row.purpose });
     const { accelerator } = await abortable(this.accelerator.find(), signal, `the start of machine ${machine}`);
     const booting = { state: 'starting', reason: 'booting', message: 'the guest is booting', accelerator } as const;
-    if (!(await this.machines.change(machine, row.incarnation, ['requested'], booting))) {
-      throw kernelError('OPERATION_ABORTED', `machine ${machine} was ended before it was started`);
-    }
+    const refused = new AbortController();
+    const begun = this.machines.change(machine, row.incarnation, ['requested'], booting).then((isBegun) => {
+      if (!isBegun) throw kernelError('OPERATION_ABORTED', `machine ${machine} was ended before it was started`);
+    });
+    begun.catch((e: unknown) => refused.abort(e));
     const { purpose, imageVersion: version } = row;
-    return this.launcher.launch(
+    const launched = this.launcher.launch(
       machineSpecification(row, launch, this.paths, egress),
       { image: row.image, version, purpose },
-      signal,
+      AbortSignal.any([signal, refused.signal]),
     );
+    return this.bothDone(row, begun, launched);
+  }
+
+  /** The machine, once it runs and its row says so; else nothing of it is left. Side by side: a clone takes no longer than its row. */
+  private async bothDone<T>(row: MachineEntity, begun: Promise<void>, launched: Promise<T>): Promise<T> {
+    const [told, machine] = await Promise.allSettled([begun, launched]);
+    if (told.status === 'fulfilled' && machine.status === 'fulfilled') return machine.value;
+    if (machine.status === 'fulfilled') {
+      await this.driver.destroyInstance(this.paths.instance(row.machineId as MachineId, row.incarnation));
+    }
+    throw told.status === 'rejected' ? told.reason : (machine as PromiseRejectedResult).reason;
   }
 
   private adopt(row: MachineEntity, life: LiveMachine): void {
@@ -198,8 +203,8 @@ export class MachineLives implements BeforeApplicationShutdown {
     try {
       await life.whenAnswering(AbortSignal.any([signal, deadline, ended]));
     } catch {
-      if (!ended.aborted) await this.giveUp(life, signal);
-      return this.whenConcluded(machine);
+      if (ended.aborted || (await this.giveUp(life, signal))) await this.whenConcluded(machine);
+      return;
     }
     const message = 'the guest agent answers';
     const { isEgressUp } = life;
@@ -216,25 +221,29 @@ export class MachineLives implements BeforeApplicationShutdown {
     void life.witness(() => this.machines.change(life.machineId, incarnation, ['ready', 'paused'], stopping));
   }
 
-  /** Whoever abandoned the start has put that on record; a boot that takes too long is ended by us. */
-  private async giveUp(life: LiveMachine, abandoned: AbortSignal): Promise<void> {
+  /**
+   * Ends a machine that did not become ready; false when it does not end. Whoever abandoned the start has put that on
+   * record; a boot that takes too long is ended by us.
+   */
+  private async giveUp(life: LiveMachine, abandoned: AbortSignal): Promise<boolean> {
     if (!abandoned.aborted) {
       await life.probe();
       const reason = `no answer of the guest agent within ${this.config.bootTimeoutMs} ms`;
       await life.evidence.recordAction({ action: 'kill', by: 'vm-service', reason });
     }
-    await this.stop(life);
+    return this.stop(life);
   }
 
-  /** A process that cannot be killed stays known here, and is tried again by the next destroy. */
-  private async stop(life: LiveMachine): Promise<void> {
+  /** False for a process that cannot be killed: it stays known here, and the next destroy tries again. Never rejects. */
+  private async stop(life: LiveMachine): Promise<boolean> {
     // Its listeners go first: none may outlive it. Their records are waited for when it is gone.
     void life.egress.close();
     try {
       await life.handle.stop({ graceMs: 0 });
+      return true;
     } catch (e) {
-      if (!hasCode(e, 'VM_PROCESS_UNKILLABLE')) throw e;
       this.log.error(`machine ${life.machineId} does not end`, e);
+      return false;
     }
   }
 
@@ -242,14 +251,11 @@ export class MachineLives implements BeforeApplicationShutdown {
     const { machineId: machine } = life;
     if (this.live.get(machine) === life) this.live.delete(machine);
     // At once, because drawing the verdict can take a while on a slow disk, and nobody may take the machine for ready.
-    const gone = {
-      state: 'ending',
-      reason: 'process_gone',
-      message: 'its process is gone; the verdict is being drawn',
-    };
+    const message = 'its process is gone; the verdict is being drawn';
+    const gone = { state: 'ending', reason: 'process_gone', message } as const;
     const isShut = life.egress.close();
     const isTold = this.machines
-      .change(machine, row.incarnation, LIVE_STATES, { ...gone, state: 'ending' })
+      .change(machine, row.incarnation, LIVE_STATES, gone)
       .catch((e: unknown) => this.log.warn(`that machine ${machine} is gone is not recorded yet`, e));
     await this.ends.record(row, life.evidence, life.meta(exit), ({ account }) => ({
       message: life.lastSeenAtMs === null ? `${account} Last console lines: ${consoleOf(life)}` : account,

@@ -5,8 +5,8 @@ import type { LaunchableImage } from './image-resolver';
 import type { MachinePaths } from './machine-paths';
 import type { MachineEntity } from './machine.entity';
 
-/** From the request to the guest's first instruction: files and processes, no guest code. */
-const START_TIMEOUT_MS = 60_000;
+/** From the request to the guest's first instruction, in a clone to its agent's first answer; ms. */
+export const START_TIMEOUT_MS = 60_000;
 
 /** What a machine without any way out has. */
 const NO_EGRESS: Pick<MachineEgress, 'listeners' | 'kernelArguments'> = { listeners: [], kernelArguments: [] };

@@ -139,8 +139,9 @@ export class MachinesService {
     const life = this.lives.find(machine);
     if (life === null || !SHUTDOWN_FROM.includes(row.state)) throw stateWrong(row, 'and cannot be powered off');
     await life.evidence.recordAction({ action: 'shutdown', by: request.by, reason: request.mode });
-    const asked = { state: 'ending', reason: 'shutdown_requested', message: `${request.by} asked for ${request.mode}` };
-    await this.machines.change(machine, row.incarnation, SHUTDOWN_FROM, { ...asked, state: 'ending' });
+    const message = `${request.by} asked for ${request.mode}`;
+    const asked = { state: 'ending', reason: 'shutdown_requested', message } as const;
+    await this.machines.change(machine, row.incarnation, SHUTDOWN_FROM, asked);
     await life.agent
       .shutdown(request.mode, { signal: AbortSignal.timeout(SHUTDOWN_REQUEST_MS) })
       .catch((e: unknown) => this.log.warn(`machine ${machine}: the agent did not take the shutdown: ${String(e)}`));

@@ -19,7 +19,9 @@ describe('a maintenance machine', () => {
 
   it('is alone on its working copy, also of two that come at once', async () => {
     const starts = await Promise.allSettled([1, 2].map(() => vm.start({ purpose: 'maintenance' })));
-    const [started, refused] = ['fulfilled', 'rejected'].map((status) => starts.find((start) => start.status === status));
+    const [started, refused] = ['fulfilled', 'rejected'].map((status) =>
+      starts.find((start) => start.status === status),
+    );
     expect(refused).toMatchObject({ reason: { code: 'MACHINE_MAINTENANCE_TAKEN', fault: 'caller' } });
     const { machineId } = (started as PromiseFulfilledResult<{ readonly machineId: string }>).value;
     await vm.destroy(machineId);

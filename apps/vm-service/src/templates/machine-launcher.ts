@@ -1,6 +1,13 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { MachineOrigin, StartPurpose } from '@inquest/contracts-vm';
-import { requireTemplates, VM_DRIVER, type VmDriver, type VmHandle, type VmSpec } from '@inquest/vm-driver';
+import {
+  cloneSpecOf,
+  requireTemplates,
+  VM_DRIVER,
+  type VmDriver,
+  type VmHandle,
+  type VmSpec,
+} from '@inquest/vm-driver';
 import { TemplateStore, type TemplateKey } from './template-store';
 
 /** A machine that runs, and how it came to. */
@@ -34,14 +41,15 @@ export class MachineLauncher {
   }
 
   private async clone(
-    { cpus, memoryMib, boot: _boot, disk: _disk, ...spec }: VmSpec,
+    spec: VmSpec,
     of: Pick<TemplateKey, 'image' | 'version'>,
     signal: AbortSignal,
   ): Promise<VmHandle | null> {
+    const { cpus, memoryMib } = spec;
     const template = await this.templates.find({ ...of, cpus, memoryMib });
     if (template === null) return null;
     try {
-      return await requireTemplates(this.driver).clone({ ...spec, template }, signal);
+      return await requireTemplates(this.driver).clone(cloneSpecOf(spec, template), signal);
     } catch (e) {
       if (signal.aborted) throw e;
       this.log.warn(`machine ${spec.machineId} boots, because it could not be cloned: ${(e as Error).message}`);

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { newMachineId, type NodeId } from '@inquest/kernel';
-import { requireTemplates, VM_DRIVER, type VmDriver } from '@inquest/vm-driver';
+import { cloneSpecOf, requireTemplates, VM_DRIVER, type VmDriver } from '@inquest/vm-driver';
 import { EgressOffers } from '../egress/egress-offers';
 import { EvidenceBundle } from '../evidence/evidence-bundle';
 import type { LaunchableImage } from '../machines/image-resolver';
@@ -33,14 +33,8 @@ export class WarmMachines {
     const egress = this.offers.make(row);
     const startedAtMs = Date.now();
     await evidence.recordAction({ action: 'start', by: 'vm-service', reason: 'warm pool' });
-    const {
-      cpus: _cpus,
-      memoryMib: _memoryMib,
-      boot: _boot,
-      disk: _disk,
-      ...spec
-    } = machineSpecification(row, launch, this.paths, egress);
-    const handle = await requireTemplates(this.driver).clone({ ...spec, template }, signal);
+    const spec = cloneSpecOf(machineSpecification(row, launch, this.paths, egress), template);
+    const handle = await requireTemplates(this.driver).clone(spec, signal);
     const driver = this.driver.name;
     const life = new LiveMachine(handle, { evidence, egress, startedAtMs, origin: 'clone', driver });
     try {

@@ -74,6 +74,12 @@ export const imageError = defineErrors({
     when: 'An import is cut, damaged, of another format than declared, or holds no single ext4 root.',
     remediation: 'Declare the right format; of a partitioned disk, import the partition that holds the root.',
   },
+  IMAGE_FILE_SYSTEM_DAMAGED: {
+    fault: 'caller',
+    status: 422,
+    when: 'The file system of an import, a working copy or a version cannot be read, or not be repaired.',
+    remediation: 'Import it again from a sound source; of a working copy, discard it and unfreeze the image again.',
+  },
   IMAGE_RECIPE_INVALID: {
     fault: 'infra',
     status: 500,

@@ -89,7 +89,9 @@ describe('ImageStore', () => {
     const used = await store.diskUseBytes(TINY);
     expect(used).toBeGreaterThan(0);
     expect(used).toBeLessThan(1024 ** 2);
-    await expect(store.diskUseBytes({ name: 'tiny', version: 2 })).rejects.toMatchObject({ code: 'IMAGE_VERSION_MISSING' });
+    await expect(store.diskUseBytes({ name: 'tiny', version: 2 })).rejects.toMatchObject({
+      code: 'IMAGE_VERSION_MISSING',
+    });
   });
 
   it('lists versions by number, sealed or not, and nothing else', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { tempDir } from '@inquest/testing';
 import { BUNDLE_FILES, drawVerdict, encodeMeta, parseEvidence } from '@inquest/verdict-engine';
-import type { VmCloneSpec, VmHandle, VmTemplate } from '@inquest/vm-driver';
+import { cloneSpecOf, type VmCloneSpec, type VmHandle, type VmSpec, type VmTemplate } from '@inquest/vm-driver';
 import { QemuVmDriver } from './qemu-vm-driver';
 import { QemuHarness } from './testing';
 
@@ -27,10 +27,8 @@ describe('clones of a real guest', () => {
   });
   afterAll(() => harness.dispose());
 
-  function makeClone(overrides: Parameters<QemuHarness['makeSpec']>[0] = {}): VmCloneSpec {
-    const { cpus: _cpus, memoryMib: _memoryMib, boot: _boot, disk: _disk, ...spec } = harness.makeSpec(overrides);
-    return { ...spec, template };
-  }
+  const makeClone = (overrides: Partial<VmSpec> = {}): VmCloneSpec =>
+    cloneSpecOf(harness.makeSpec(overrides), template);
 
   /** Runs `use` on a new clone, and destroys it. */
   async function withClone<T>(

@@ -73,8 +73,10 @@ export async function launchMachine(
 
 /** Everything that has to be there before QEMU runs. */
 async function prepare({ spec, inputs, makeFiles, options, signal, cleanup }: Start): Promise<EvidenceRecorder> {
-  for (const file of inputs) await checkReadable(file, options.qemuUser);
-  await checkHostMemory(spec.memoryMib, options.memoryReserveMib);
+  await Promise.all([
+    ...inputs.map((file) => checkReadable(file, options.qemuUser)),
+    checkHostMemory(spec.memoryMib, options.memoryReserveMib),
+  ]);
   signal.throwIfAborted();
   await claimInstanceDirectory(spec);
   cleanup.defer('instance directory', () => rm(spec.directory, { recursive: true, force: true }));
@@ -135,13 +137,14 @@ async function attach(
   cleanup.defer('serial console', () => void serial.destroy());
   const consoleEnded = copyConsole(serial, evidence.serial);
 
-  const recorder = await openMonitor(instanceFile(spec.directory, 'recorderSocket'), signal);
-  cleanup.defer('recorder', () => recorder.close());
+  // QEMU has accepted the console by the time it answers on connections that came after it.
+  const opening = (['recorderSocket', 'controlSocket'] as const).map(async (file) => {
+    const monitor = await openMonitor(instanceFile(spec.directory, file), signal);
+    cleanup.defer(file, () => monitor.close());
+    return monitor;
+  });
+  const [recorder, control] = (await Promise.all(opening)) as [QmpClient, QmpClient];
   recorder.onEvent((event) => evidence.events.append(event.raw));
-
-  // QEMU has accepted the console by the time it answers on a connection that came after it.
-  const control = await openMonitor(instanceFile(spec.directory, 'controlSocket'), signal);
-  cleanup.defer('control', () => control.close());
 
   const link = MachineLink.overSerialPort(instanceFile(spec.directory, 'muxSocket'));
   cleanup.defer('guest link', () => link.close());

@@ -28,7 +28,7 @@ export {
   type InputHandle,
   type ScreenshotHandle,
 } from './capabilities';
-export type { TemplateDriver, VmCloneSpec, VmTemplate } from './template-driver';
+export { cloneSpecOf, type TemplateDriver, type VmCloneSpec, type VmTemplate } from './template-driver';
 export { giveIdentity } from './give-identity';
 export { checkInstanceDirectory, checkVmSpec } from './check-vm-spec';
 export {

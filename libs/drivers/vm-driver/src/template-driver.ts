@@ -14,6 +14,14 @@ export interface VmTemplate {
 /** A clone takes shape, kernel and disk from its template. */
 export type VmCloneSpec = Omit<VmSpec, 'cpus' | 'memoryMib' | 'boot' | 'disk'> & { readonly template: VmTemplate };
 
+/** What a clone of `template` has of a specification: all that is not the template's to say. */
+export function cloneSpecOf(
+  { cpus: _cpus, memoryMib: _memoryMib, boot: _boot, disk: _disk, ...spec }: VmSpec,
+  template: VmTemplate,
+): VmCloneSpec {
+  return { ...spec, template };
+}
+
 /** A driver that can freeze a machine's memory and start others from it. */
 export interface TemplateDriver extends VmDriver {
   /**

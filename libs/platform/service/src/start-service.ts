@@ -61,7 +61,7 @@ function hideSecrets(config: ServiceConfig): void {
 
 async function listen(app: NestExpressApplication, { httpHost, httpPort }: ServiceConfig): Promise<string> {
   // An upload, or the input of a command, takes as long as it takes; headers keep Node's own deadline.
-  (app.getHttpServer()).requestTimeout = 0;
+  app.getHttpServer().requestTimeout = 0;
   await app.listen(httpPort, httpHost);
   const { port } = app.getHttpServer().address() as AddressInfo;
   return `http://${httpHost.includes(':') ? `[${httpHost}]` : httpHost}:${port}`;

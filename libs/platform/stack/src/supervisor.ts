@@ -243,11 +243,17 @@ export class Supervisor {
   }
 }
 
-/** Removes what only makes sense while the stack runs: its state, and the disks and sockets of machines that are gone. */
+/**
+ * Removes what only makes sense while the stack runs: its state, and the disks and sockets of machines that are gone.
+ * Files beside the instance directories, such as what was learnt about this host, stay.
+ */
 export async function removeRunFiles(layout: StackLayout): Promise<void> {
   await rm(layout.run, { recursive: true, force: true });
-  const instances = await readdir(layout.machines).catch(() => []);
-  for (const instance of instances) await rm(path.join(layout.machines, instance), { recursive: true, force: true });
+  const entries = await readdir(layout.machines, { withFileTypes: true }).catch(() => []);
+  const instances = entries.filter((entry) => entry.isDirectory());
+  await Promise.all(
+    instances.map(({ name }) => rm(path.join(layout.machines, name), { recursive: true, force: true })),
+  );
 }
 
 /** The message, and what the failed part itself wrote last. */

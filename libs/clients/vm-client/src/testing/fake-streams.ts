@@ -75,6 +75,7 @@ export class FakeStreams {
     }
     response.writeHead(200, { 'content-type': 'application/x-tar' });
     if (this.fault === null) return pipeline(files.archive(ticket.path), response);
-    response.write(Buffer.alloc(512, 1), () => response.destroy());
+    // Less than a tar header: nothing in it can be judged before the break is seen.
+    response.write(Buffer.alloc(256, 1), () => response.destroy());
   }
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BUNDLE_FILES } from '@inquest/verdict-engine';
 import { RECENT_MAX_BYTES } from '../recording/bounded-log';
-import type { VmCloneSpec, VmTemplate } from '../template-driver';
+import { cloneSpecOf, type VmCloneSpec, type VmTemplate } from '../template-driver';
 import type { VmHandle } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
 import { readEvents, soon, waitUntilUp } from './suite-steps';
@@ -38,10 +38,8 @@ export function describeTemplateDriver(name: string, make: () => Promise<Templat
   });
 }
 
-function cloneSpecOf({ harness, template }: Suite, overrides: Partial<VmSpec> = {}): VmCloneSpec {
-  const { cpus: _cpus, memoryMib: _memoryMib, boot: _boot, disk: _disk, ...spec } = harness.makeSpec(overrides);
-  return { ...spec, template };
-}
+const makeCloneSpec = ({ harness, template }: Suite, overrides: Partial<VmSpec> = {}): VmCloneSpec =>
+  cloneSpecOf(harness.makeSpec(overrides), template);
 
 const exists = (file: string): Promise<boolean> =>
   stat(file).then(
@@ -65,7 +63,7 @@ function describeCapture(suiteOf: () => Suite): void {
   it('refuses a machine that was not started to become one, and leaves it running', async () => {
     const suite = suiteOf();
     const { harness } = suite;
-    const spec = cloneSpecOf(suite);
+    const spec = makeCloneSpec(suite);
     const machine = await harness.driver.clone(spec, soon());
     const directory = harness.makeTemplatePath();
     const capturing = harness.driver.captureTemplate(machine, directory, soon());
@@ -86,7 +84,7 @@ function describeCapture(suiteOf: () => Suite): void {
   it('refuses a directory that exists, and touches neither it nor the machine', async () => {
     const suite = suiteOf();
     const { driver } = suite.harness;
-    const spec = cloneSpecOf(suite, { isCapturable: true });
+    const spec = makeCloneSpec(suite, { isCapturable: true });
     const machine = await driver.clone(spec, soon());
     const directory = suite.harness.makeTemplatePath();
     await mkdir(directory);
@@ -101,7 +99,7 @@ function describeCapture(suiteOf: () => Suite): void {
   it('leaves no template when it is cancelled already', async () => {
     const suite = suiteOf();
     const { driver } = suite.harness;
-    const spec = cloneSpecOf(suite, { isCapturable: true });
+    const spec = makeCloneSpec(suite, { isCapturable: true });
     const machine = await driver.clone(spec, soon());
     const directory = suite.harness.makeTemplatePath();
     const capturing = driver.captureTemplate(machine, directory, AbortSignal.abort());
@@ -113,12 +111,12 @@ function describeCapture(suiteOf: () => Suite): void {
   it('makes a template of a clone, from which machines start while the first template lives on', async () => {
     const suite = suiteOf();
     const { driver } = suite.harness;
-    const parentSpec = cloneSpecOf(suite, { isCapturable: true });
+    const parentSpec = makeCloneSpec(suite, { isCapturable: true });
     const parent = await driver.clone(parentSpec, soon());
     const template = await driver.captureTemplate(parent, suite.harness.makeTemplatePath(), soon());
     await driver.destroyInstance(parentSpec.directory);
     for (const origin of [template, suite.template]) {
-      const spec = { ...cloneSpecOf(suite, { hostname: 'grandchild' }), template: origin };
+      const spec = { ...makeCloneSpec(suite, { hostname: 'grandchild' }), template: origin };
       const machine = await driver.clone(spec, soon());
       await expect(waitUntilUp(suite.harness, machine)).resolves.toBe('grandchild');
       await driver.destroyInstance(spec.directory);
@@ -147,13 +145,13 @@ function describeOpen(suiteOf: () => Suite): void {
   it('starts nothing from a template that was changed', async () => {
     const suite = suiteOf();
     const { driver } = suite.harness;
-    const sourceSpec = cloneSpecOf(suite, { isCapturable: true });
+    const sourceSpec = makeCloneSpec(suite, { isCapturable: true });
     const source = await driver.clone(sourceSpec, soon());
     const template = await driver.captureTemplate(source, suite.harness.makeTemplatePath(), soon());
     await driver.destroyInstance(sourceSpec.directory);
     await suite.harness.damageTemplate(template.directory);
     await expect(driver.openTemplate(template.directory, soon())).rejects.toMatchObject({ code: 'VM_TEMPLATE_UNFIT' });
-    const spec = { ...cloneSpecOf(suite), template };
+    const spec = { ...makeCloneSpec(suite), template };
     await expect(driver.clone(spec, soon())).rejects.toMatchObject({ code: 'VM_TEMPLATE_UNFIT' });
     expect(await suite.harness.leftovers(spec.directory)).toEqual([]);
   });
@@ -162,7 +160,7 @@ function describeOpen(suiteOf: () => Suite): void {
 function describeClone(suiteOf: () => Suite): void {
   it('gives a running machine with the identity that was asked for', async () => {
     const suite = suiteOf();
-    const spec = cloneSpecOf(suite, { incarnation: 3, hostname: 'its-own-name' });
+    const spec = makeCloneSpec(suite, { incarnation: 3, hostname: 'its-own-name' });
     const machine = await suite.harness.driver.clone(spec, soon());
     expect(machine).toMatchObject({ machineId: spec.machineId, incarnation: 3 });
     await expect(machine.status(soon())).resolves.toEqual({ status: 'running' });
@@ -172,7 +170,7 @@ function describeClone(suiteOf: () => Suite): void {
 
   it('runs clones of one template side by side', async () => {
     const suite = suiteOf();
-    const specs = ['a', 'b', 'c'].map((hostname) => cloneSpecOf(suite, { hostname }));
+    const specs = ['a', 'b', 'c'].map((hostname) => makeCloneSpec(suite, { hostname }));
     const machines = await Promise.all(specs.map((spec) => suite.harness.driver.clone(spec, soon())));
     const hostnames = await Promise.all(machines.map((machine) => waitUntilUp(suite.harness, machine)));
     expect(hostnames).toEqual(['a', 'b', 'c']);
@@ -182,7 +180,7 @@ function describeClone(suiteOf: () => Suite): void {
 
   it('refuses an invalid specification, names every wrong value, and leaves nothing', async () => {
     const suite = suiteOf();
-    const spec = cloneSpecOf(suite, { incarnation: 0, hostname: 'not a name' });
+    const spec = makeCloneSpec(suite, { incarnation: 0, hostname: 'not a name' });
     await expect(suite.harness.driver.clone(spec, soon())).rejects.toMatchObject({
       code: 'VM_SPEC_INVALID',
       message: expect.stringMatching(/incarnation.*hostname/),
@@ -192,7 +190,7 @@ function describeClone(suiteOf: () => Suite): void {
 
   it('refuses a directory that exists and does not touch it', async () => {
     const suite = suiteOf();
-    const spec = cloneSpecOf(suite);
+    const spec = makeCloneSpec(suite);
     await mkdir(path.join(spec.directory, 'precious'), { recursive: true });
     await expect(suite.harness.driver.clone(spec, soon())).rejects.toMatchObject({ code: 'VM_INSTANCE_EXISTS' });
     await expect(readdir(spec.directory)).resolves.toEqual(['precious']);
@@ -202,7 +200,7 @@ function describeClone(suiteOf: () => Suite): void {
   it.each([0, 1, 30, 90, 200])('leaves nothing when it is cancelled after about %d ms', async (afterMs) => {
     const suite = suiteOf();
     const { driver } = suite.harness;
-    const spec = cloneSpecOf(suite);
+    const spec = makeCloneSpec(suite);
     const signal = afterMs === 0 ? AbortSignal.abort() : AbortSignal.timeout(afterMs);
     const outcome = await driver.clone(spec, signal).catch((e: unknown) => e);
     if (outcome instanceof Error) expect(outcome).toMatchObject({ code: 'OPERATION_ABORTED' });
@@ -214,7 +212,7 @@ function describeClone(suiteOf: () => Suite): void {
 function describeCloneEnd(suiteOf: () => Suite): void {
   it('records from before the clone runs, and no kernel starts in it', async () => {
     const suite = suiteOf();
-    const spec = cloneSpecOf(suite);
+    const spec = makeCloneSpec(suite);
     const machine = await suite.harness.driver.clone(spec, soon());
     await machine.pause(soon());
     await machine.stop({ graceMs: 0 });
@@ -234,7 +232,7 @@ function describeCloneEnd(suiteOf: () => Suite): void {
     ['killed', { code: null, signal: 'SIGKILL' }, ''],
   ])('leaves the evidence of a clone that ends by %s', async (ending, exit, console) => {
     const suite = suiteOf();
-    const spec = cloneSpecOf(suite);
+    const spec = makeCloneSpec(suite);
     const machine = await suite.harness.driver.clone(spec, soon());
     await suite.harness.end(machine, ending);
     await expect(machine.exited).resolves.toMatchObject(exit);
@@ -246,7 +244,7 @@ function describeCloneEnd(suiteOf: () => Suite): void {
   it('destroys a clone and leaves its template to the others', async () => {
     const suite = suiteOf();
     const { driver } = suite.harness;
-    const [first, second] = [cloneSpecOf(suite), cloneSpecOf(suite)];
+    const [first, second] = [makeCloneSpec(suite), makeCloneSpec(suite)];
     await driver.clone(first, soon());
     const destroyed = await driver.destroyInstance(first.directory);
     expect(destroyed).toEqual({ killed: true, signalled: true, directoryRemoved: true });
@@ -258,7 +256,7 @@ function describeCloneEnd(suiteOf: () => Suite): void {
 
   it('reaps a clone that an earlier service left and names it', async () => {
     const suite = suiteOf();
-    const spec = cloneSpecOf(suite, { incarnation: 2 });
+    const spec = makeCloneSpec(suite, { incarnation: 2 });
     const orphan = await suite.harness.driver.clone(spec, soon());
     const { machineId, directory } = spec;
     const reaped = await suite.harness.laterDriver().reapOrphans(soon());
