@@ -214,11 +214,12 @@ describe('byte streams through the gateway', () => {
       const broken = new Promise<void>((resolve) => {
         serving = (request) => void request.resume().once('error', () => resolve());
       });
+      // Listened for before the request: it may arrive before anything else is looked at.
+      const arrived = once(node, 'request');
       const asked = open('PUT', 'files?path=/srv/big&archive=file');
       asked.on('error', () => undefined);
       asked.write(Buffer.alloc(MIB));
-      await eventually(() => edge.calls.length > 0);
-      await once(node, 'request');
+      await arrived;
       asked.destroy();
       await broken;
     });
