@@ -42,7 +42,7 @@ func (s *Server) ping(request pingRequest) (any, error) {
 		Nonce:        request.Nonce,
 		Protocol:     frames.ProtocolVersion,
 		AgentVersion: s.version,
-		BootID:       readLine("/proc/sys/kernel/random/boot_id"),
+		BootID:       s.bootID,
 		UptimeMs:     uptimeMs(),
 		Kernel:       unix.ByteSliceToString(system.Release[:]),
 		Hostname:     unix.ByteSliceToString(system.Nodename[:]),

@@ -27,6 +27,8 @@ const (
 	lingerTimeout = 10 * time.Second
 )
 
+const bootIDFile = "/proc/sys/kernel/random/boot_id"
+
 // Stream is one byte stream from the host.
 type Stream interface {
 	io.ReadWriteCloser
@@ -36,6 +38,8 @@ type Stream interface {
 // Server answers the requests of all streams. Streams do not wait for each other.
 type Server struct {
 	version string
+	// bootID is read once: the first answer of a clone is waited for, and each file of /proc costs it a millisecond.
+	bootID  string
 	reaper  *process.Reaper
 	monitor *lifecycle.Monitor
 	ways    *egress.Ways
@@ -58,7 +62,7 @@ type operation func(ctx context.Context, call *call) error
 
 // NewServer returns a Server for an agent of that version.
 func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monitor, ways *egress.Ways) *Server {
-	server := &Server{version: version, reaper: reaper, monitor: monitor, ways: ways, execs: newExecTable()}
+	server := &Server{version: version, bootID: readLine(bootIDFile), reaper: reaper, monitor: monitor, ways: ways, execs: newExecTable()}
 	server.ops = map[string]operation{
 		"ping":     unary(server.ping),
 		"exec":     server.exec,
