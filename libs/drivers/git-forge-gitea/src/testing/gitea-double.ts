@@ -48,8 +48,8 @@ export class GiteaDouble {
   readonly faults: DoubleFault[] = [];
   /** `<method> <path>` of every request, in order. */
   readonly requests: string[] = [];
-  /** Called with each of them before it is served. */
-  onRequest: (request: string) => void = () => undefined;
+  /** Called with each of them before it is served; whoever asked waits until it is done. */
+  onRequest: (request: string) => void | Promise<void> = () => undefined;
   private readonly api: DoubleApi;
   private readonly server: Server;
 
@@ -87,7 +87,7 @@ export class GiteaDouble {
     const { pathname, search, searchParams } = new URL(request.url ?? '/', 'http://double.invalid');
     const label = `${request.method} ${pathname}`;
     this.requests.push(label);
-    this.onRequest(label);
+    await this.onRequest(label);
     const fault = this.takeFault(label);
     if (fault === 'cut') return void request.destroy();
     if (fault !== null && fault !== 'lose-answer') return write(response, fault);
