@@ -64,6 +64,9 @@ func serve() error {
 		// Nothing is offered then, which is what the host will see.
 		log.Print(err)
 	}
+	if err := lifecycle.ShowOnConsole(arguments[initramfs.ConsoleLevelArgument]); err != nil {
+		log.Print(err)
+	}
 	ways := egress.NewWays(link.dial)
 	if err := ways.Open(egress.OfferAtBoot(arguments)); err != nil {
 		// The machine may do without.

@@ -12,6 +12,9 @@ const (
 	rootArgument = "inquest.root"
 	// hostnameArgument gives the machine its name.
 	hostnameArgument = "inquest.hostname"
+	// ConsoleLevelArgument is the level of kernel messages on the console from the start of the agent on, which the host
+	// wants lower during the boot.
+	ConsoleLevelArgument = "inquest.loglevel"
 )
 
 // ReadArguments returns the kernel's arguments that have a value; of equal names the last counts.

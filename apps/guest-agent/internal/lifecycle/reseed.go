@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -29,19 +28,32 @@ func Reseed(seed []byte) error {
 		}
 		seed = hardware
 	}
-	random, err := os.OpenFile("/dev/urandom", os.O_WRONLY, 0)
+	random, err := openRandom()
 	if err != nil {
 		return err
 	}
-	defer random.Close()
+	defer unix.Close(random)
+	return mix(random, seed)
+}
+
+func openRandom() (int, error) {
+	random, err := unix.Open("/dev/urandom", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return notOpen, fmt.Errorf("open the random numbers: %w", err)
+	}
+	return random, nil
+}
+
+// mix counts seed as entropy in full, and makes the generator use it now instead of within the next minutes.
+func mix(random int, seed []byte) error {
 	request := make([]byte, entropyHeadBytes, entropyHeadBytes+len(seed))
 	binary.LittleEndian.PutUint32(request[0:], uint32(len(seed)*8))
 	binary.LittleEndian.PutUint32(request[4:], uint32(len(seed)))
 	request = append(request, seed...)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, random.Fd(), unix.RNDADDENTROPY, uintptr(unsafe.Pointer(&request[0]))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(random), unix.RNDADDENTROPY, uintptr(unsafe.Pointer(&request[0]))); errno != 0 {
 		return fmt.Errorf("RNDADDENTROPY: %w", errno)
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, random.Fd(), unix.RNDRESEEDCRNG, 0); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(random), unix.RNDRESEEDCRNG, 0); errno != 0 {
 		return fmt.Errorf("RNDRESEEDCRNG: %w", errno)
 	}
 	return nil

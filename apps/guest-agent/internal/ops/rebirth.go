@@ -3,10 +3,6 @@ package ops
 import (
 	"encoding/hex"
 	"strings"
-
-	"golang.org/x/sys/unix"
-
-	"inquest.dev/guest-agent/internal/lifecycle"
 )
 
 const (
@@ -31,8 +27,7 @@ type rebirthRequest struct {
 }
 
 // rebirth makes a clone a machine of its own: every clone of a template wakes up with the same random numbers, clock and
-// names. The random numbers come first, so that nothing is made of the old ones after it has begun. A request that is
-// refused as invalid has changed nothing.
+// names. A request that is refused as invalid has changed nothing.
 func (s *Server) rebirth(request rebirthRequest) (any, error) {
 	entropy, err := hex.DecodeString(request.Entropy)
 	switch {
@@ -47,17 +42,11 @@ func (s *Server) rebirth(request rebirthRequest) (any, error) {
 	case len(request.MachineID) != machineIDChars || strings.Trim(request.MachineID, hexDigits) != "":
 		return nil, failf(codeRequestInvalid, "machineId must be 32 lower-case hexadecimal digits")
 	}
-	if err := lifecycle.Reseed(entropy); err != nil {
-		return nil, failf(codeOpFailed, "reseed the random numbers: %v", err)
+	if err := s.life.Become(entropy, request.Hostname, request.MachineID); err != nil {
+		return nil, failf(codeOpFailed, "%v", err)
 	}
 	if err := setWallClock(*request.SetToMs); err != nil {
 		return nil, failf(codeOpFailed, "set the clock: %v", err)
-	}
-	if err := unix.Sethostname([]byte(request.Hostname)); err != nil {
-		return nil, failf(codeOpFailed, "set the host name: %v", err)
-	}
-	if err := lifecycle.WriteMachineID(request.MachineID); err != nil {
-		return nil, failf(codeOpFailed, "set the machine id: %v", err)
 	}
 	return s.ping(pingRequest{Nonce: request.Nonce})
 }

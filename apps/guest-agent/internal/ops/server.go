@@ -42,6 +42,7 @@ type Server struct {
 	bootID  string
 	reaper  *process.Reaper
 	monitor *lifecycle.Monitor
+	life    *lifecycle.Rebirth
 	ways    *egress.Ways
 	execs   *execTable
 	ops     map[string]operation
@@ -62,7 +63,7 @@ type operation func(ctx context.Context, call *call) error
 
 // NewServer returns a Server for an agent of that version.
 func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monitor, ways *egress.Ways) *Server {
-	server := &Server{version: version, bootID: readLine(bootIDFile), reaper: reaper, monitor: monitor, ways: ways, execs: newExecTable()}
+	server := &Server{version: version, bootID: readLine(bootIDFile), reaper: reaper, monitor: monitor, life: lifecycle.NewRebirth(), ways: ways, execs: newExecTable()}
 	server.ops = map[string]operation{
 		"ping":     unary(server.ping),
 		"exec":     server.exec,
@@ -77,7 +78,7 @@ func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monito
 		"clock":    unary(setClock),
 		"watch":    server.watch,
 		"shutdown": unary(server.shutdown),
-		"quiesce":  unary(quiesce),
+		"quiesce":  unary(server.quiesce),
 		"rebirth":  unary(server.rebirth),
 		"offer":    unary(server.offer),
 	}

@@ -53,8 +53,8 @@ func (s *Server) shutdown(request shutdownRequest) (any, error) {
 }
 
 // quiesce writes everything that is not on the disk yet, and prepares the system for the rebirth of its clones.
-func quiesce(noProperties) (any, error) {
-	if err := lifecycle.KeepMachineIDInMemory(); err != nil {
+func (s *Server) quiesce(noProperties) (any, error) {
+	if err := s.life.Prepare(); err != nil {
 		// A rebirth is then slower, and as good.
 		log.Printf("quiesce: %v", err)
 	}

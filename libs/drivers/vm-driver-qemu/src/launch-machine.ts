@@ -1,5 +1,4 @@
 import { open, rm } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import { abortable, CleanupStack, isDomainError, kernelError } from '@inquest/kernel';
 import { QmpClient } from '@inquest/qmp';
 import {
@@ -7,10 +6,10 @@ import {
   giveIdentity,
   instanceFile,
   vmDriverError,
-  type BoundedLog,
   type HostCheck,
   type VmSpec,
 } from '@inquest/vm-driver';
+import { copyConsole } from './console-copy';
 import { restoreDeviceState } from './device-state';
 import { checkReadable } from './file-access';
 import { checkHostMemory } from './host-memory';
@@ -133,9 +132,13 @@ async function attach(
   const ready = await QmpClient.negotiate(qemu.ready, { signal, deadlineMs: spec.limits.startTimeoutMs });
   ready.close();
 
-  const serial = await connectUnix(instanceFile(spec.directory, 'serialSocket'), signal);
-  cleanup.defer('serial console', () => void serial.destroy());
-  const consoleEnded = copyConsole(serial, evidence.serial);
+  const closing = new AbortController();
+  void qemu.exited.then(() => closing.abort());
+  const console = await copyConsole(instanceFile(spec.directory, 'serialSocket'), evidence.serial, {
+    signal,
+    closing: closing.signal,
+  });
+  cleanup.defer('serial console', () => console.stop());
 
   // QEMU has accepted the console by the time it answers on connections that came after it.
   const opening = (['recorderSocket', 'controlSocket'] as const).map(async (file) => {
@@ -154,20 +157,11 @@ async function attach(
   await control.execute('cont', {}, { signal });
   if (stateFile !== null) await giveIdentity(link, spec, { signal, deadlineMs: spec.limits.startTimeoutMs });
   cleanup.disown();
-  return new QemuMachine({ spec, process: qemu, evidence, recorder, control, consoleEnded, link });
+  return new QemuMachine({ spec, process: qemu, evidence, recorder, control, consoleEnded: console.ended, link });
 }
 
 async function openMonitor(path: string, signal: AbortSignal): Promise<QmpClient> {
   return QmpClient.negotiate(await connectUnix(path, signal), { signal });
-}
-
-/** A console that the disk cannot follow is read more slowly, which slows the guest; nothing is lost. Never rejects. */
-async function copyConsole(serial: Socket, log: BoundedLog): Promise<void> {
-  try {
-    for await (const chunk of serial) await log.append(chunk as Buffer);
-  } catch {
-    // A reset connection is the end of the console.
-  }
 }
 
 async function releaseAll(cleanup: CleanupStack, { machineId }: VmSpec): Promise<void> {

@@ -63,7 +63,7 @@ describe('qemuArguments', () => {
 
   it('puts the image kernel arguments after its own', () => {
     expect(valuesOf(args, '-append')).toEqual([
-      'console=ttyS0 loglevel=7 panic=1 inquest.root=/dev/vda inquest.hostname=sample rw',
+      'console=ttyS0 loglevel=6 inquest.loglevel=7 panic=1 inquest.root=/dev/vda inquest.hostname=sample rw',
     ]);
   });
 
