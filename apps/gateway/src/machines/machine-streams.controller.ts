@@ -60,8 +60,9 @@ export class MachineStreamsController {
     await passThrough(await this.ticket(machine, 'exec', wanted), input, answer);
   }
 
-  private async ticket(machine: string, kind: StreamKind, wanted: Partial<OpenStreamRequest>): Promise<StreamTicket> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.openStream(dto(OpenStreamRequest, { ...wanted, machineId, kind }));
+  private ticket(machine: string, kind: StreamKind, wanted: Partial<OpenStreamRequest>): Promise<StreamTicket> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.openStream(dto(OpenStreamRequest, { ...wanted, machineId, kind })),
+    );
   }
 }

@@ -60,63 +60,66 @@ export class MachinesController {
   }
 
   @Get(':machine/wait')
-  async wait(@Param() { machine }: MachineParams, @Query() { state, waitMs }: WaitMachineQuery): Promise<MachineView> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.wait(dto(WaitMachineRequest, { machineId, states: state, waitMs }));
+  wait(@Param() { machine }: MachineParams, @Query() { state, waitMs }: WaitMachineQuery): Promise<MachineView> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.wait(dto(WaitMachineRequest, { machineId, states: state, waitMs })),
+    );
   }
 
   @Get(':machine/verdict')
-  async verdict(
-    @Param() { machine }: MachineParams,
-    @Query() { incarnation }: IncarnationQuery,
-  ): Promise<VerdictReport> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.verdict(dto(IncarnationRequest, { machineId, incarnation }));
+  verdict(@Param() { machine }: MachineParams, @Query() { incarnation }: IncarnationQuery): Promise<VerdictReport> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.verdict(dto(IncarnationRequest, { machineId, incarnation })),
+    );
   }
 
   /** The bytes that a verdict was drawn from, as text, part by part. */
   @Get(':machine/evidence/:file')
-  async evidence(
+  evidence(
     @Param() { machine, file }: EvidenceParams,
     @Query() { incarnation, fromOffset }: EvidenceQuery,
   ): Promise<EvidenceView> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.evidence(dto(EvidenceRequest, { machineId, incarnation, file, fromOffset }));
+    return this.machines.on(machine, (machineId) =>
+      this.machines.evidence(dto(EvidenceRequest, { machineId, incarnation, file, fromOffset })),
+    );
   }
 
   @Post(':machine/exec')
   @HttpCode(200)
-  async exec(@Param() { machine }: MachineParams, @Body() body: ExecBody): Promise<ExecView> {
-    const { machineId } = await this.machines.find(machine);
+  exec(@Param() { machine }: MachineParams, @Body() body: ExecBody): Promise<ExecView> {
     const limit = body.timeoutMs === null ? {} : { timeoutMs: body.timeoutMs + CALL_MARGIN_MS };
-    return this.machines.exec(dto(ExecRequest, { ...body, machineId }), limit);
+    return this.machines.on(machine, (machineId) =>
+      this.machines.exec(dto(ExecRequest, { ...body, machineId }), limit),
+    );
   }
 
   @Post(':machine/reset')
   @HttpCode(202)
-  async reset(@Param() { machine }: MachineParams, @Body() { incarnation }: IncarnationBody): Promise<MachineView> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.reset(dto(ResetMachineRequest, { machineId, incarnation, by: BY }));
+  reset(@Param() { machine }: MachineParams, @Body() { incarnation }: IncarnationBody): Promise<MachineView> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.reset(dto(ResetMachineRequest, { machineId, incarnation, by: BY })),
+    );
   }
 
   @Post(':machine/shutdown')
   @HttpCode(200)
-  async shutdown(@Param() { machine }: MachineParams, @Body() body: ShutdownBody): Promise<MachineView> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.shutdown(dto(ShutdownMachineRequest, { ...body, machineId, by: BY }));
+  shutdown(@Param() { machine }: MachineParams, @Body() body: ShutdownBody): Promise<MachineView> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.shutdown(dto(ShutdownMachineRequest, { ...body, machineId, by: BY })),
+    );
   }
 
   @Post(':machine/screenshot')
   @HttpCode(200)
-  async screenshot(@Param() { machine }: MachineParams): Promise<ScreenshotView> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.screenshot(dto(IncarnationRequest, { machineId }));
+  screenshot(@Param() { machine }: MachineParams): Promise<ScreenshotView> {
+    return this.machines.on(machine, (machineId) => this.machines.screenshot(dto(IncarnationRequest, { machineId })));
   }
 
   /** Ends and removes it in whatever state; the answer is what was observed. */
   @Delete(':machine')
-  async destroy(@Param() { machine }: MachineParams): Promise<DestroyedView> {
-    const { machineId } = await this.machines.find(machine);
-    return this.machines.destroy(dto(DestroyMachineRequest, { machineId, by: BY }));
+  destroy(@Param() { machine }: MachineParams): Promise<DestroyedView> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.destroy(dto(DestroyMachineRequest, { machineId, by: BY })),
+    );
   }
 }

@@ -67,10 +67,13 @@ export class MachinesService {
    * throws; nothing is left then. A request that was made before gets its machine again.
    */
   async start(request: StartMachineRequest): Promise<MachineView> {
+    // Side by side, because whoever asks waits for both.
+    const resolving = this.images.resolve(request.image, request.version, request.purpose);
+    resolving.catch(() => undefined);
     const earlier = await this.machines.madeBy(request.requestId);
     if (earlier !== null) return this.view(earlier);
     const wishes = this.egress.accept(request);
-    const launch = await this.images.resolve(request.image, request.version, request.purpose);
+    const launch = await resolving;
     const memoryMib = request.memoryMib ?? launch.image.defaultMemoryMib;
     await this.node.requireMemory(memoryMib);
     const machineId = newMachineId(this.config.nodeId as NodeId);

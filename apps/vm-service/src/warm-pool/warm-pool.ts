@@ -66,15 +66,22 @@ export class WarmPool implements OnApplicationBootstrap, BeforeApplicationShutdo
     return this.waiting.size;
   }
 
-  /** A machine that is the caller's from now on, or null when none of that version and shape waits. */
+  /**
+   * A machine that is the caller's from now on, or null when none of that version and shape waits. Its place is filled
+   * once the caller is served and says `refill`: a clone in the making takes the processor that the claim needs.
+   */
   claim(key: TemplateKey): LiveMachine | null {
     for (const machine of this.waiting.values()) {
       if (!isSame(machine.key, key) || machine.life.ended.aborted) continue;
       this.waiting.delete(machine.life.machineId);
-      this.wake();
       return machine.life;
     }
     return null;
+  }
+
+  /** Makes new machines where some were claimed. */
+  refill(): void {
+    for (const wake of this.wakers) wake();
   }
 
   /** Ends a claimed machine that was not used after all. */
@@ -121,11 +128,7 @@ export class WarmPool implements OnApplicationBootstrap, BeforeApplicationShutdo
     await this.machines
       .remove(machine.life)
       .catch((e: unknown) => this.log.error(`warm machine ${machine.life.machineId} could not be removed`, e));
-    this.wake();
-  }
-
-  private wake(): void {
-    for (const wake of this.wakers) wake();
+    this.refill();
   }
 
   private async untilWoken(): Promise<void> {

@@ -55,6 +55,8 @@ export class WarmStart {
     } catch (e) {
       await this.drop(life, null);
       throw e;
+    } finally {
+      this.pool.refill();
     }
   }
 

@@ -88,6 +88,47 @@ describe('VmClient with two nodes on a real nats-server', () => {
     await expect(client.find(name)).resolves.toMatchObject({ machineId });
   });
 
+  describe('on', () => {
+    const uname = (idOrName: string): Promise<string> =>
+      client.on(idOrName, async (machineId) => {
+        const { stdout } = await client.exec(dto(ExecRequest, { machineId, command: 'uname' }));
+        return stdout.text;
+      });
+    beforeEach(() => {
+      large.onExec = () => ({ stdout: 'Linux' });
+    });
+
+    it('sends a verb to the node that an id names, and asks nothing before', async () => {
+      const { machineId } = await start();
+      large.becomeReady(large.newest);
+      const before = large.calls.length;
+      await expect(uname(machineId)).resolves.toBe('Linux');
+      expect(large.calls.slice(before)).toEqual(['exec']);
+    });
+
+    it.each(['box-by-name', newId<string>('desk')])('finds the machine that is called %s first', async (name) => {
+      await start({ name });
+      large.becomeReady(large.newest);
+      await expect(uname(name)).resolves.toBe('Linux');
+    });
+
+    it('does a verb that fails once', async () => {
+      const { machineId } = await start();
+      large.becomeReady(large.newest);
+      let times = 0;
+      const verb = client.on(machineId, () => {
+        times++;
+        return Promise.reject(vmError('MACHINE_LOST', 'it is gone', { machine: machineId }));
+      });
+      await expect(verb).rejects.toMatchObject({ code: 'MACHINE_LOST' });
+      expect(times).toBe(1);
+    });
+
+    it('knows no machine of an id that nobody has', async () => {
+      await expect(uname(newId<string>('large'))).rejects.toMatchObject({ code: 'MACHINE_UNKNOWN' });
+    });
+  });
+
   it.each(['nobody', 'test-background', newId<string>('large')])('knows no machine %s', async (name) => {
     await expect(client.find(name)).rejects.toMatchObject({ code: 'MACHINE_UNKNOWN', details: { machine: name } });
   });

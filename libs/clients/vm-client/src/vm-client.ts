@@ -106,6 +106,23 @@ export class VmClient {
     throw vmError('MACHINE_UNKNOWN', `no machine "${idOrName}" is known on any node`, { machine: idOrName });
   }
 
+  /**
+   * Does `verb` on the machine of that id or name. An id goes straight to its node, without a question before. Throws what
+   * `find` and `verb` throw.
+   */
+  async on<T>(idOrName: string, verb: (machineId: MachineId) => Promise<T>): Promise<T> {
+    if (isGeneratedId(idOrName)) {
+      try {
+        return await verb(parseId<MachineId>(idOrName, 'machine'));
+      } catch (e) {
+        // Nothing was begun; a person may have chosen a name that looks like an id.
+        if (!isNotThere(e)) throw e;
+      }
+    }
+    const { machineId } = await this.find(idOrName);
+    return verb(machineId as MachineId);
+  }
+
   /** The live machine that was started for `owner`; null when no node that answers has one. */
   async findOwned(owner: string, options: Pick<CallOptions, 'signal'> = {}): Promise<MachineView | null> {
     const live = await this.list(dto(ListMachinesRequest, { limit: OWNED_LOOK_LIMIT }), options);
@@ -214,7 +231,7 @@ export class VmClient {
     try {
       return { machine: await this.show(machineId) };
     } catch (e) {
-      if (hasCode(e, 'MACHINE_UNKNOWN') || hasCode(e, 'NODE_UNAVAILABLE')) return { failure: toDomainError(e) };
+      if (isNotThere(e)) return { failure: toDomainError(e) };
       throw e;
     }
   }
@@ -243,3 +260,5 @@ export class VmClient {
     }
   }
 }
+
+const isNotThere = (e: unknown): boolean => hasCode(e, 'MACHINE_UNKNOWN') || hasCode(e, 'NODE_UNAVAILABLE');
