@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { getExecutable } from './find-executable';
 import { isAlive, killAndObserve, observeGone, processIdentity, type ProcessIdentity } from './process-identity';
 import { spawnOwned } from './spawn-owned';
 
@@ -94,6 +96,24 @@ describe('spawnOwned', () => {
     const child = JSON.parse(line.toString()) as ProcessIdentity;
     expect(await isAlive(child)).toBe(true);
     parent.kill('SIGKILL');
+    expect(await observeGone(child, OBSERVE_MS)).toBe(true);
+  });
+
+  it('runs nothing for a process that was killed before it could bind the child to itself', async () => {
+    const setpriv = path.join(directory, 'setpriv');
+    const real = await getExecutable('setpriv');
+    // The child is slower than the end of its parent.
+    await writeFile(setpriv, `#!/bin/sh\nold=$PPID\nwhile [ -d /proc/$old ]; do :; done\nexec ${real} "$@"\n`);
+    await chmod(setpriv, 0o755);
+    const modulePath = path.join(__dirname, '../dist/index.js');
+    const program = `require(${JSON.stringify(modulePath)}).spawnOwned({ file: 'sleep', args: ['1000'], logFile: null })
+      .then(({ pid, startTicks }) => {
+        require('node:fs').writeSync(1, JSON.stringify({ pid, startTicks }));
+        process.kill(process.pid, 'SIGKILL');
+      })`;
+    const env = { ...process.env, PATH: `${directory}:${process.env['PATH']}` };
+    const parent = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'], env });
+    const child = JSON.parse(await text(parent.stdout)) as ProcessIdentity;
     expect(await observeGone(child, OBSERVE_MS)).toBe(true);
   });
 });

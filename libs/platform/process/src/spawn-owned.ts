@@ -62,10 +62,7 @@ export async function spawnOwned(options: SpawnOptions): Promise<OwnedProcess> {
   const [file, args] =
     parentDeathSignal === null
       ? [executable, options.args]
-      : [
-          await getExecutable('setpriv'),
-          ['--pdeathsig', withoutPrefix(parentDeathSignal), '--', executable, ...options.args],
-        ];
+      : await boundToParent(parentDeathSignal, [executable, ...options.args]);
   const log = options.logFile === null ? null : await openLog(options.logFile);
   try {
     const child = spawn(file, args, {
@@ -135,6 +132,16 @@ async function openLog(logFile: string): Promise<FileHandle> {
   const sizeBytes = (await stat(logFile).catch(() => null))?.size ?? 0;
   if (sizeBytes > LOG_ROTATE_BYTES) await rename(logFile, `${logFile}.1`);
   return open(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+}
+
+/**
+ * The command, so that it gets the signal when this process dies. A parent that dies before the signal is asked for never
+ * causes it (prctl(2), PR_SET_PDEATHSIG), so the command only runs while the parent is still this process.
+ */
+async function boundToParent(signal: NodeJS.Signals, command: readonly string[]): Promise<[string, readonly string[]]> {
+  const [setpriv, shell] = await Promise.all([getExecutable('setpriv'), getExecutable('sh')]);
+  const ifParentLives = [shell, '-c', `[ "$PPID" = ${process.pid} ] && exec "$@"`, 'sh'];
+  return [setpriv, ['--pdeathsig', withoutPrefix(signal), '--', ...ifParentLives, ...command]];
 }
 
 /** setpriv(1) wants signal names without SIG. */
