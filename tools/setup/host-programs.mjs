@@ -59,10 +59,15 @@ export const hostPackages = () => [
   { name: 'git', purpose: 'keeps what agents make', isPresent: () => hasPrograms('git') },
 ];
 
-/** What only the tests need: a browser that the maintenance app is looked at in. @returns {HostPackage[]} */
+/** What only the tests need. @returns {HostPackage[]} */
 export const testPackages = () => [
   { name: 'chromium', purpose: 'tests of the maintenance app', isPresent: () => hasPrograms('chromium') },
-  { name: 'fonts-dejavu-core', purpose: 'text in it', isPresent: () => existsSync('/usr/share/fonts/truetype/dejavu') },
+  { name: 'openssl', purpose: 'certificates of tests', isPresent: () => hasPrograms('openssl') },
+  {
+    name: 'fonts-dejavu-core',
+    purpose: 'text in chromium',
+    isPresent: () => existsSync('/usr/share/fonts/truetype/dejavu'),
+  },
 ];
 
 /** @param {string[]} names */

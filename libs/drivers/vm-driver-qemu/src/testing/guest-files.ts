@@ -1,3 +1,4 @@
+import { copyFile, constants } from 'node:fs/promises';
 import path from 'node:path';
 import { runCommand } from '@inquest/process';
 
@@ -21,7 +22,10 @@ export async function buildGuestFiles(directory: string): Promise<GuestFiles> {
   const built = await runTool('boot/build-initramfs.mjs', ['--cache', cache, '--out', initramfsPath]);
   await runTool('images/tiny/build.mjs', ['--out', diskPath]);
   const { kernel } = built as { readonly kernel: { readonly vmlinux: string } };
-  return { kernelPath: kernel.vmlinux, initramfsPath, diskPath };
+  // The checkout may be in a home directory, into which the user of the machines cannot look.
+  const kernelPath = path.join(directory, 'vmlinux');
+  await copyFile(kernel.vmlinux, kernelPath, constants.COPYFILE_FICLONE);
+  return { kernelPath, initramfsPath, diskPath };
 }
 
 async function runTool(script: string, args: readonly string[]): Promise<unknown> {
