@@ -164,9 +164,11 @@ describe('secrets by the shape of their content', () => {
     expect(ruleFor(file('src/config.ts', content))).toBeUndefined();
   });
 
-  it('recognises a core dump by its header and keeps a program', () => {
+  it('tells a core dump and a compiled program by their headers, and keeps a program that is a fixture', () => {
     const elf = (type: number): string => `\x7fELF\x02\x01\x01${'\0'.repeat(9)}${String.fromCharCode(type)}\0\x3e\0`;
     expect(ruleFor(file('dump', elf(4)))).toBe('dropping/crash-dump');
-    expect(ruleFor(file('tool', elf(2)))).toBeUndefined();
+    for (const type of [1, 2, 3]) expect(ruleFor(file('tool', elf(type)))).toBe('dropping/compiled');
+    expect(ruleFor(file('tests/fixtures/hello', elf(2)))).toBeUndefined();
+    expect(ruleFor(file('tool', elf(0)))).toBeUndefined();
   });
 });

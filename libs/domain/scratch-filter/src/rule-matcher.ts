@@ -67,6 +67,11 @@ const directoriesOf = ({ path, kind }: TreeEntry): readonly string[] =>
 const yieldsInside = (convention: Convention, directory: string, tree: TreeView): boolean =>
   convention === 'tracked-inside' && tree.isUsedByProject(directory);
 
+function standsBeside(directory: string, names: readonly string[] | undefined, tree: TreeView): boolean {
+  const parent = parentOf(directory);
+  return names?.some((name) => tree.has(parent === '' ? name : `${parent}/${name}`)) ?? true;
+}
+
 function fileNameMatcher(rule: FileNameRule): RuleMatcher {
   const findPattern = patternFinder(rule.patterns);
   const findException = patternFinder(rule.exceptions ?? []);
@@ -101,7 +106,7 @@ export function compileRule(rule: ScratchRule): RuleMatcher {
     case 'path':
       return pathMatcher(rule.patterns.map(compilePathGlob), rule.convention);
     case 'content':
-      return ({ content }) => rule.matches(content());
+      return ({ entry, tree, content }) => isInPlace(entry.path, rule.where, tree) && rule.matches(content());
     case 'directory-name': {
       const find = patternFinder(rule.patterns);
       return ({ entry, tree }) =>
@@ -109,6 +114,7 @@ export function compileRule(rule: ScratchRule): RuleMatcher {
           (directory) =>
             find(baseName(directory).toLowerCase()) !== undefined &&
             isInPlace(directory, rule.where, tree) &&
+            standsBeside(directory, rule.beside, tree) &&
             !yieldsInside(rule.convention, directory, tree),
         );
     }

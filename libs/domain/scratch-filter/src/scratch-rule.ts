@@ -37,6 +37,8 @@ export interface DirectoryNameRule extends RuleBase {
   readonly kind: 'directory-name';
   readonly where: Place;
   readonly patterns: readonly string[];
+  /** Only where a file of one of these names stands beside the directory. Default: everywhere. */
+  readonly beside?: readonly string[];
   readonly convention: Convention;
 }
 
@@ -64,6 +66,7 @@ export interface FileContent {
 /** Matches what a file holds, by its first bytes. */
 export interface ContentRule extends RuleBase {
   readonly kind: 'content';
+  readonly where: Place;
   /** True when the content has the shape. Takes time linear in its length. */
   readonly matches: (content: FileContent) => boolean;
 }

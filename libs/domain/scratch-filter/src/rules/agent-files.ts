@@ -16,6 +16,8 @@ export const AGENT_FILE_RULES: readonly FileNameRule[] = [
       'test_plan',
       'refactor*_plan',
       'todo',
+      'todo_*',
+      '*_todo',
       'summary',
       '*_summary',
       '*-summary',

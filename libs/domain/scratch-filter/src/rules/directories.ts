@@ -15,7 +15,18 @@ export const DIRECTORY_RULES: readonly DirectoryNameRule[] = [
     id: 'directory/temporary',
     why: 'A directory for throw-away files.',
     where: 'project-root',
-    patterns: ['temp', '.temp', 'debug-output', 'test-output', 'test_output', 'coverage'],
+    patterns: [
+      'temp',
+      '.temp',
+      'tmp-*',
+      'tmp_*',
+      '*-tmp',
+      '*_tmp',
+      'debug-output',
+      'test-output',
+      'test_output',
+      'coverage',
+    ],
     convention: 'tracked-inside',
   },
   {
@@ -95,6 +106,24 @@ export const DIRECTORY_RULES: readonly DirectoryNameRule[] = [
     ],
     convention: 'tracked-inside',
   },
+  ...(
+    [
+      ['target', ['Cargo.toml', 'pom.xml', 'build.sbt', 'project.clj']],
+      ['build', ['build.gradle', 'build.gradle.kts', 'setup.py', 'pyproject.toml', 'pubspec.yaml', 'dune-project']],
+      ['dist', ['setup.py', 'pyproject.toml']],
+      ['_build', ['mix.exs', 'rebar.config', 'dune-project']],
+      ['.build', ['Package.swift']],
+      ['zig-out', ['build.zig']],
+    ] as const
+  ).map(([pattern, beside]): DirectoryNameRule => ({
+    kind: 'directory-name',
+    id: 'directory/build-output',
+    why: 'What a build made; it is made again from the sources.',
+    where: 'anywhere',
+    patterns: [pattern],
+    beside,
+    convention: 'tracked-inside',
+  })),
   {
     kind: 'directory-name',
     id: 'directory/test-results',
@@ -151,8 +180,8 @@ export const MARKER_RULES: readonly DirectoryMarkerRule[] = [
     kind: 'directory-marker',
     id: 'directory/cache',
     why: 'A cache that a tool makes again by itself.',
-    // The Cache Directory Tagging Specification; Cargo, pytest and others write it.
-    markers: ['CACHEDIR.TAG'],
+    // The Cache Directory Tagging Specification; Cargo, pytest and others write it. CMake's cache marks a build tree.
+    markers: ['CACHEDIR.TAG', 'CMakeCache.txt'],
     convention: 'tracked-inside',
   },
 ];

@@ -42,6 +42,9 @@ export const DROPPING_RULES: readonly FileNameRule[] = [
       '*.swn',
       '.#*',
       '#*#',
+      // LibreOffice and Microsoft Office, beside a document that is open.
+      '.~lock.*#',
+      '~$*',
       '*.pid',
       '*.part',
       '*.crdownload',
@@ -72,6 +75,16 @@ export const DROPPING_RULES: readonly FileNameRule[] = [
       '.coverage.*',
       'coverage.xml',
       'lcov.info',
+      'cover.out',
+      'coverage.out',
+      '*.coverprofile',
+      '*.profraw',
+      '*.profdata',
+      'perf.data',
+      'perf.data.old',
+      'cpu.prof',
+      'mem.prof',
+      'gmon.out',
       '*.gcda',
       '*.gcno',
       '*.o',
@@ -153,15 +166,31 @@ export const DROPPING_PATH_RULES: readonly PathRule[] = [
   },
 ];
 
+/** elf(5). */
 const ELF_MAGIC = [0x7f, 0x45, 0x4c, 0x46] as const;
+/** Values of `e_type`: ET_REL, ET_EXEC, ET_DYN, ET_CORE. */
+const [ELF_OBJECT, ELF_PROGRAM, ELF_LIBRARY, ELF_CORE] = [1, 2, 3, 4] as const;
 
-/** Of the ELF header: `e_type` is a 16-bit number at byte 16, and 4 is ET_CORE; zero and 4 in either byte order. */
-function isElfCore({ bytes }: FileContent): boolean {
-  const type = [bytes[16], bytes[17]];
-  return ELF_MAGIC.every((byte, i) => bytes[i] === byte) && type.includes(0) && type.includes(4);
+/** `e_type` is a 16-bit number at byte 16, in the byte order of the machine. */
+function isElfOf(type: number, { bytes }: FileContent): boolean {
+  const found = [bytes[16], bytes[17]];
+  return ELF_MAGIC.every((byte, i) => bytes[i] === byte) && found.includes(0) && found.includes(type);
 }
 
 /** Droppings that their content tells, whatever their names. */
 export const DROPPING_CONTENT_RULES: readonly ContentRule[] = [
-  { kind: 'content', id: 'dropping/crash-dump', why: 'Memory of a program that crashed.', matches: isElfCore },
+  {
+    kind: 'content',
+    id: 'dropping/crash-dump',
+    why: 'Memory of a program that crashed.',
+    where: 'anywhere',
+    matches: (content) => isElfOf(ELF_CORE, content),
+  },
+  {
+    kind: 'content',
+    id: 'dropping/compiled',
+    why: 'Compiled or cached by a tool, which makes it again.',
+    where: 'outside-fixtures',
+    matches: (content) => [ELF_OBJECT, ELF_PROGRAM, ELF_LIBRARY].some((type) => isElfOf(type, content)),
+  },
 ];

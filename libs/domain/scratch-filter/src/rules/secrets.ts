@@ -41,6 +41,8 @@ export const SECRET_NAME_RULES: readonly FileNameRule[] = [
       '*_key.pem',
       'key.pem',
       'privkey*.pem',
+      'private*.pem',
+      'secret*.pem',
     ],
     convention: 'none',
   },
@@ -181,6 +183,7 @@ const isPlaceholder = (token: string): boolean =>
 
 const tokenRule = ({ id, why, pattern }: TokenShape): ContentRule => ({
   kind: 'content',
+  where: 'anywhere',
   id,
   why,
   matches: ({ text }) => {
@@ -204,6 +207,12 @@ function hasPrivateKey({ text }: FileContent): boolean {
 
 /** Files that hold secrets by the shape of their content. */
 export const SECRET_CONTENT_RULES: readonly ContentRule[] = [
-  { kind: 'content', id: 'secret/private-key', why: 'It holds a private key.', matches: hasPrivateKey },
+  {
+    kind: 'content',
+    id: 'secret/private-key',
+    where: 'anywhere',
+    why: 'It holds a private key.',
+    matches: hasPrivateKey,
+  },
   ...TOKEN_SHAPES.map(tokenRule),
 ];

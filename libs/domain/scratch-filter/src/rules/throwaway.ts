@@ -64,6 +64,9 @@ const THROWAWAY_NAMES = [
   'manual_test',
 ];
 
+// What says after the name of something else that the file is for now only.
+const THROWAWAY_SUFFIXES = ['scratch', 'tmp', 'temp', 'repro'];
+
 const withExtensions = (stems: readonly string[]): readonly string[] =>
   stems.flatMap((stem) => SCRIPT_EXTENSIONS.map((extension) => `${stem}.${extension}`));
 
@@ -81,6 +84,12 @@ export const THROWAWAY_RULES: readonly FileNameRule[] = [
         ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `test${number}`),
       ]),
       ...THROWAWAY_NAMES.flatMap((name) => COMPILED_EXTENSIONS.map((extension) => `${name}.${extension}`)),
+      ...THROWAWAY_SUFFIXES.flatMap((suffix) =>
+        [...SCRIPT_EXTENSIONS, ...COMPILED_EXTENSIONS].flatMap((extension) => [
+          `*_${suffix}.${extension}`,
+          `*-${suffix}.${extension}`,
+        ]),
+      ),
     ],
     // What test frameworks load by name.
     exceptions: withExtensions(

@@ -2,6 +2,7 @@ import type { CorpusProject } from '../corpus-project';
 import { APPLICATION_PROJECTS } from './applications';
 import { DATA_PROJECTS } from './data';
 import { LANGUAGE_PROJECTS } from './languages';
+import { LEAVINGS_PROJECTS } from './leavings';
 import { MONOREPO_PROJECTS } from './monorepos';
 import { OPERATIONS_PROJECTS } from './operations';
 import { PYTHON_PROJECTS } from './python';
@@ -20,4 +21,5 @@ export const CORPUS: readonly CorpusProject[] = [
   ...LANGUAGE_PROJECTS,
   ...MONOREPO_PROJECTS,
   ...SCRIPT_PROJECTS,
+  ...LEAVINGS_PROJECTS,
 ];
