@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import {
+  stackLayout,
   stackStatus,
   startStack,
   stopStack,
@@ -45,9 +46,12 @@ async function up(context: CliContext): Promise<void> {
   const home = homeFrom(env);
   const { isUp, state: running } = await stackStatus(home);
   const state = isUp && running !== null ? running : await bringUp(context);
-  printer.result(
-    publicState(home, state),
-    () => `${isUp ? 'already up' : 'up'}: ${state.gatewayUrl ?? ''}\n${serviceTable(printer, state.services)}`,
+  printer.result(publicState(home, state), () =>
+    [
+      `${isUp ? 'already up' : 'up'}: ${state.gatewayUrl ?? ''}`,
+      serviceTable(printer, state.services),
+      `In a browser: ${state.gatewayUrl ?? ''} and the token in ${stackLayout(home).token}`,
+    ].join('\n'),
   );
 }
 

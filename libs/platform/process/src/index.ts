@@ -1,6 +1,7 @@
 export { baseEnvironment, type Environment } from './environment';
 export { processError } from './errors';
 export { findExecutable, getExecutable } from './find-executable';
+export { boundLog } from './log-file';
 export { openCommand, type OpenCommand, type OpenCommandOptions } from './open-command';
 export {
   isAlive,

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { withDeadline } from '@inquest/kernel';
 import { describeCommand } from './command-end';
 import { baseEnvironment, type Environment } from './environment';
 import { processError } from './errors';
 import { getExecutable } from './find-executable';
+import { openLog } from './log-file';
 import { processIdentity, sendSignal, type ProcessIdentity } from './process-identity';
 import type { ProcessUser } from './run-command';
 
@@ -17,7 +17,7 @@ export interface SpawnOptions {
   readonly env?: Environment;
   /**
    * Gets standard output and standard error, appended; made with mode 0600. One that grew past 16 MiB is renamed to
-   * `<logFile>.1` first. Null: both are discarded.
+   * `<logFile>.1` first; `boundLog` bounds it while the process runs. Null: both are discarded.
    */
   readonly logFile: string | null;
   /** Sent by the kernel when this process dies, however it dies. Null: the child outlives this process. Default SIGTERM. */
@@ -48,7 +48,6 @@ export interface OwnedProcess extends ProcessIdentity {
   unref(): void;
 }
 
-const LOG_ROTATE_BYTES = 16 * 1024 * 1024;
 const KILL_OBSERVE_MS = 10_000;
 
 /**
@@ -126,12 +125,6 @@ async function stopChild(
   } catch (e) {
     throw processError('PROCESS_UNKILLABLE', `process ${pid} is still there after SIGKILL`, { pid }, e);
   }
-}
-
-async function openLog(logFile: string): Promise<FileHandle> {
-  const sizeBytes = (await stat(logFile).catch(() => null))?.size ?? 0;
-  if (sizeBytes > LOG_ROTATE_BYTES) await rename(logFile, `${logFile}.1`);
-  return open(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
 }
 
 /**

@@ -14,8 +14,16 @@ export interface StackLayout {
   readonly postgres: string;
   /** Copy of the npm package's Postgres, made when the unprivileged user cannot read the original. */
   readonly postgresBinaries: string;
-  /** Image versions and kernels. */
+  /** Image versions, and in `.staging` those that are being made. */
   readonly images: string;
+  /** Unpacked kernels of the distribution, the newest two: what image-service builds versions with. */
+  readonly kernels: string;
+  /** One build and smoke log per image version; those of failed versions are bounded in number. */
+  readonly imageLogs: string;
+  /** Sources and half-made disks of imports and builds that are at work. Emptied when image-service starts. */
+  readonly imageWork: string;
+  /** The one directory from which images are imported by path. */
+  readonly imports: string;
   /** One instance directory per machine. Emptied when the stack stops: machines do not outlive it. */
   readonly machines: string;
   /** Evidence bundles. */
@@ -50,6 +58,10 @@ export function stackLayout(home: string): StackLayout {
     postgres: at('postgres'),
     postgresBinaries: at('postgres-bin'),
     images: at('images'),
+    kernels: at('kernels'),
+    imageLogs: at('image-logs'),
+    imageWork: at('image-work'),
+    imports: at('imports'),
     machines: at('machines'),
     evidence: at('evidence'),
     transcripts: at('transcripts'),

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isDomainError, withDeadline } from '@inquest/kernel';
-import type { Environment, ProcessIdentity } from '@inquest/process';
+import { delay, isDomainError, withDeadline } from '@inquest/kernel';
+import { boundLog, type Environment, type ProcessIdentity } from '@inquest/process';
 import { readTail } from './durable-file';
 import { natsUsers } from './nats-users';
 import { startNatsServer } from './nats-server';
@@ -33,6 +33,8 @@ export interface SupervisorOptions {
 const STOP_GRACE_MS = 15_000;
 const LOG_TAIL_BYTES = 1_500;
 const STATE_WRITE_TIMEOUT_MS = 30_000;
+/** Between two looks at how large the logs are. */
+const LOG_LOOK_MS = 30_000;
 
 /** Owns every process of one stack: starts them in order, keeps them running, stops them in reverse. */
 export class Supervisor {
@@ -44,6 +46,7 @@ export class Supervisor {
   private databaseUrl: string | null = null;
   private writing: Promise<void> = Promise.resolve();
   private isWriteQueued = false;
+  private readonly stopping = new AbortController();
 
   /** Throws `INPUT_INVALID` when the declaration is not in starting order. */
   constructor(private readonly options: SupervisorOptions) {
@@ -60,6 +63,7 @@ export class Supervisor {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     this.save();
+    const boundingLogs = this.boundLogs(signal);
     const starting = this.startAll();
     const failure = await Promise.race([starting.then(() => null, describeFailure), stopRequested.then(() => null)]);
     if (failure === null && !signal.aborted) {
@@ -67,14 +71,27 @@ export class Supervisor {
       await stopRequested;
     }
     this.enter('stopping');
+    this.stopping.abort();
     await this.stopAll();
     await starting.catch(() => undefined);
+    await boundingLogs;
     if (failure !== null) {
       this.failure = failure;
       this.enter('failed');
     }
     await withDeadline(this.writing, STATE_WRITE_TIMEOUT_MS, `writing ${this.options.layout.state}`);
     return failure === null;
+  }
+
+  /** Services may run for months. Never rejects. */
+  private async boundLogs(stopped: AbortSignal): Promise<void> {
+    const looking = AbortSignal.any([stopped, this.stopping.signal]);
+    while (!looking.aborted) {
+      for (const { status } of this.services.values()) {
+        await boundLog(status.logFile).catch((e: unknown) => this.options.log('error', describe(e)));
+      }
+      await delay(LOG_LOOK_MS, looking).catch(() => undefined);
+    }
   }
 
   private async startAll(): Promise<void> {
