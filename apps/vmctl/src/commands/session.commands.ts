@@ -7,18 +7,22 @@ import { EXIT } from '../exit-codes';
 import { awaitSession, describeSession } from '../run/await-session';
 import { verdictText } from '../output/verdict-text';
 import { examples } from './examples';
+import { collected, NO_HOSTS, wholeNumber } from './option-values';
 import { describePublication } from './publish.commands';
+import { sessionShape, type SessionShapeOptions } from './session-shape';
 
 /** More than the longest verb: the platform answers for one that takes too long. */
 const VERB_TIMEOUT_MS = 700_000;
 const SESSION_ARGUMENT = 'its id, as `vmctl open` and `vmctl logs` print it';
 
-/** `open|ready|plan|verb|shot|close`: a session driven by hand, the machinery without a model. */
+/** `open|ready|plan|verb|close`: a session driven by hand, the machinery without a model. */
 export function addSessionCommands(program: CommandUnknownOpts, context: ContextOf): void {
   program
     .command('open')
     .argument('<project>', 'host-side repository; made when it does not exist')
-    .option('--image <image>', 'base system', 'tiny')
+    .option('--image <image>', 'base system: name, or name:version', 'tiny')
+    .option('--memory <MiB>', 'memory of its machine', wholeNumber)
+    .option('--allow-host <host>', 'a host that its machine may reach by HTTPS; may be repeated', collected, NO_HOSTS)
     .description('open a session to be driven by hand')
     .addHelpText(
       'after',
@@ -30,7 +34,7 @@ export function addSessionCommands(program: CommandUnknownOpts, context: Context
         ['vmctl close $S', 'powers off, judges, publishes'],
       ),
     )
-    .action((project, { image }) => open(context(), project, image));
+    .action((project, options) => open(context(), project, options));
   program
     .command('ready')
     .argument('<session>', SESSION_ARGUMENT)
@@ -50,11 +54,6 @@ export function addSessionCommands(program: CommandUnknownOpts, context: Context
     .description('do one verb by hand, exactly as a model would')
     .action((session, verb, args) => invoke(context(), session, verb, parseArguments(args)));
   program
-    .command('shot')
-    .argument('<session>', SESSION_ARGUMENT)
-    .description('take a screenshot, where the image has a screen')
-    .action((session) => invoke(context(), session, 'screenshot', {}));
-  program
     .command('close')
     .argument('<session>', SESSION_ARGUMENT)
     .option('--no-publish', 'keep the commits on the host only')
@@ -62,8 +61,9 @@ export function addSessionCommands(program: CommandUnknownOpts, context: Context
     .action((session, { publish }) => close(context(), session, publish));
 }
 
-async function open({ gateway, printer }: CliContext, project: string, image: string): Promise<void> {
-  const session = await gateway.call(SessionView, 'POST', '/v1/sessions', { body: { project, image, mode: 'hand' } });
+async function open({ gateway, printer }: CliContext, project: string, options: SessionShapeOptions): Promise<void> {
+  const body = { project, mode: 'hand', ...sessionShape(options) };
+  const session = await gateway.call(SessionView, 'POST', '/v1/sessions', { body });
   printer.result(session, () => `${session.sessionId}\n  next: vmctl ready ${session.sessionId}`);
 }
 

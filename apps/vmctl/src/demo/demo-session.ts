@@ -4,6 +4,7 @@ import { stackLayout, stackStatus } from '@inquest/stack';
 import type { TranscriptEntry } from '@inquest/transcript';
 import { homeFrom } from '../api/platform-address';
 import { describePublication } from '../commands/publish.commands';
+import { sessionShape } from '../commands/session-shape';
 import { bringUp } from '../commands/stack.commands';
 import { operateOnImage } from '../commands/image.commands';
 import type { CliContext } from '../context';
@@ -25,7 +26,8 @@ export async function demoSession(context: CliContext): Promise<void> {
   await ensureFrozen(context);
   // A project of its own each time: where the work is there already, nothing is left to commit.
   const project = newId<string>('quickstart');
-  const result = await runAgent(context, { prompt: PROMPT, project, image: IMAGE, keepOpen: false });
+  const shape = sessionShape({ image: IMAGE, allowHost: [] });
+  const result = await runAgent(context, { prompt: PROMPT, project, shape, keepOpen: false });
   requireProof(result);
   printer.result({ run: result.run, session: result.session }, () => summary(context, result));
 }

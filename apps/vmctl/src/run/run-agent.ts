@@ -1,6 +1,7 @@
 import { RunView, SessionView } from '@inquest/contracts-agent';
 import { DomainError, errorFromBody } from '@inquest/kernel';
 import { EntryRenderer, type TranscriptEntry } from '@inquest/transcript';
+import type { SessionShape } from '../commands/session-shape';
 import type { CliContext } from '../context';
 import { cliError } from '../errors';
 import { awaitSession } from './await-session';
@@ -9,7 +10,8 @@ import { followSession } from './follow-session';
 export interface AgentRunRequest {
   readonly prompt: string;
   readonly project: string;
-  readonly image: string;
+  /** What its session gets. */
+  readonly shape: SessionShape;
   /** Leaves the session and its machine open when the run has ended. */
   readonly keepOpen: boolean;
 }
@@ -31,11 +33,12 @@ const CLOSE_TIMEOUT_MS = 20_000;
  */
 export async function runAgent(context: CliContext, request: AgentRunRequest): Promise<AgentRunResult> {
   const { gateway, printer } = context;
-  const { project, image } = request;
+  const { project, shape } = request;
+  const body = { project, ...shape };
   // Not cut short by an interruption: a session whose id we do not know could not be closed.
   const signal = AbortSignal.timeout(OPEN_TIMEOUT_MS);
-  const { sessionId } = await gateway.call(SessionView, 'POST', '/v1/sessions', { body: { project, image }, signal });
-  printer.note(`session ${sessionId}: starting a machine on ${image}`);
+  const { sessionId } = await gateway.call(SessionView, 'POST', '/v1/sessions', { body, signal });
+  printer.note(`session ${sessionId}: starting a machine on ${shape.image}`);
   try {
     return await runInSession(context, sessionId, request);
   } catch (e) {
