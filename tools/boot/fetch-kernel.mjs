@@ -5,6 +5,7 @@
  *
  *   node tools/boot/fetch-kernel.mjs --cache DIR [--json]
  */
+import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BASE_MODULES, ON_DEMAND_MODULES } from './guest-modules.mjs';
@@ -16,8 +17,11 @@ import { unpackVmlinux } from './vmlinux.mjs';
 
 const MANIFEST = 'manifest.json';
 const PACKAGE_LISTS = '/var/lib/apt/lists';
-/** Changes when the content of a cache entry changes for the same kernel, so that an older entry is not taken for a current one. */
-const LAYOUT = 1;
+/**
+ * Changes when the content of a cache entry changes for the same kernel, so that an older entry is not taken for a current
+ * one: by hand for its form, by itself for the modules in it.
+ */
+const LAYOUT = `1-${digestOf([BASE_MODULES, ON_DEMAND_MODULES])}`;
 
 /**
  * @typedef {object} GuestKernel
@@ -60,6 +64,10 @@ export async function fetchKernel({ cacheDirectory, onProgress = () => {} }) {
     await fillEntry(entry, wanted, onProgress);
   }
   return readEntry(entry);
+}
+
+function digestOf(value) {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
 }
 
 /** When apt last changed what it knows: asking it takes seconds, and the answer is the same until then. */

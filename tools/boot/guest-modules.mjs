@@ -8,6 +8,8 @@ export const BASE_MODULES = [
   { name: 'virtio_blk', required: true },
   { name: 'virtio_console', required: true },
   { name: 'virtio_rng', required: false },
+  // Firecracker has no PCI bus by default: it describes its devices in ACPI tables.
+  { name: 'virtio_mmio', required: false },
   // ext4 asks for this checksum by a name that only modprobe could resolve; later kernels have it built in.
   { name: 'crc32c_generic', required: false },
   { name: 'ext4', required: true },
