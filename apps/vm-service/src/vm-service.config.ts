@@ -1,6 +1,12 @@
-import { IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 import { Env, ServiceConfig } from '@inquest/config';
 import { WARM_POOL_PATTERN } from './warm-pool/warm-pool-targets';
+
+/** What can run the machines of a node. */
+const VM_DRIVERS = ['qemu', 'firecracker'] as const;
+
+/** A program name or an absolute path. */
+const PROGRAM_PATTERN = /^(?:\/|[\w.+-]+$)/;
 
 /** What vm-service reads from its environment, besides what every service reads. */
 export class VmServiceConfig extends ServiceConfig {
@@ -12,6 +18,21 @@ export class VmServiceConfig extends ServiceConfig {
   @Min(1000)
   @Max(3_600_000)
   readonly bootTimeoutMs!: number;
+
+  @Env('INQUEST_VM_DRIVER', {
+    description:
+      'What runs the machines: qemu, or firecracker, which needs KVM and has no templates (see `vmctl doctor`)',
+    default: 'qemu',
+  })
+  @IsIn(VM_DRIVERS)
+  readonly vmDriver!: (typeof VM_DRIVERS)[number];
+
+  @Env('INQUEST_FIRECRACKER', {
+    description: 'The Firecracker program, as a name or an absolute path; used with INQUEST_VM_DRIVER=firecracker',
+    default: 'firecracker',
+  })
+  @Matches(PROGRAM_PATTERN, { message: 'firecracker must be a program name or an absolute path' })
+  readonly firecracker!: string;
 
   @Env('INQUEST_MEMORY_RESERVE_MIB', {
     description: 'Host memory that is never given to machines, MiB',

@@ -1,4 +1,4 @@
-// Package vsock accepts streams from the host over AF_VSOCK, where the machine has such a device.
+// Package vsock carries streams to and from the host over AF_VSOCK, where the machine has such a device.
 package vsock
 
 import (
@@ -16,23 +16,43 @@ const (
 	retryInterval = 100 * time.Millisecond
 )
 
-// Listen accepts streams on port of any of the guest's context ids and gives each to handler, in a goroutine of its
-// own; the stream is closed when the handler returns. It returns only with an error: at once when the kernel has no
+// Listener accepts streams from the host on one port.
+type Listener struct {
+	socket *os.File
+	port   uint32
+}
+
+// NewListener listens on port of any of the guest's context ids. The error comes at once when the kernel has no
 // AF_VSOCK.
-func Listen(port uint32, handler func(stream *os.File)) error {
-	listener, err := bind(port)
+func NewListener(port uint32) (*Listener, error) {
+	socket, err := bind(port)
 	if err != nil {
-		return fmt.Errorf("listen on vsock port %d: %w", port, err)
+		return nil, fmt.Errorf("listen on vsock port %d: %w", port, err)
+	}
+	return &Listener{socket: socket, port: port}, nil
+}
+
+// Listen is NewListener and Serve in one. It returns only with an error.
+func Listen(port uint32, handler func(stream *os.File)) error {
+	listener, err := NewListener(port)
+	if err != nil {
+		return err
 	}
 	defer listener.Close()
+	return listener.Serve(handler)
+}
+
+// Serve gives each stream to handler, in a goroutine of its own; the stream is closed when the handler returns. It
+// returns only with an error, os.ErrClosed after Close.
+func (l *Listener) Serve(handler func(stream *os.File)) error {
 	for {
-		stream, err := accept(listener)
+		stream, err := accept(l.socket)
 		if isShortage(err) {
 			time.Sleep(retryInterval)
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("accept on vsock port %d: %w", port, err)
+			return fmt.Errorf("accept on vsock port %d: %w", l.port, err)
 		}
 		go func() {
 			defer stream.Close()
@@ -40,6 +60,9 @@ func Listen(port uint32, handler func(stream *os.File)) error {
 		}()
 	}
 }
+
+// Close frees the port. Streams that were accepted stay open.
+func (l *Listener) Close() error { return l.socket.Close() }
 
 func isShortage(err error) bool {
 	return err == unix.EMFILE || err == unix.ENFILE || err == unix.ENOMEM || err == unix.ENOBUFS

@@ -3,7 +3,7 @@ import { freemem, totalmem } from 'node:os';
 import path from 'node:path';
 import { deadlineSignal, isDomainError } from '@inquest/kernel';
 import { findExecutable } from '@inquest/process';
-import { hostDriver } from './host-driver.module';
+import { alternativeDriver, hostDriver } from './host-driver.module';
 
 /** One thing that was looked at on this host. */
 export interface HostFinding {
@@ -43,7 +43,13 @@ export async function examineHost(home: string, signal: AbortSignal): Promise<re
   const programs = await Promise.all(
     PROGRAMS.map(([program, debianPackage]) => examineProgram(program, debianPackage)),
   );
-  return [...programs, examineMemory(), await examineDisk(home), await examineAccelerator(home, signal)];
+  return [
+    ...programs,
+    examineMemory(),
+    await examineDisk(home),
+    await examineAccelerator(home, signal),
+    await examineFirecracker(home, signal),
+  ];
 }
 
 async function examineProgram(program: string, debianPackage: string): Promise<HostFinding> {
@@ -96,5 +102,22 @@ async function examineAccelerator(home: string, signal: AbortSignal): Promise<Ho
   } catch (e) {
     if (!isDomainError(e)) throw e;
     return { what: 'accelerator', outcome: 'missing', detail: e.message, remedy: e.remediation };
+  }
+}
+
+/** Firecracker is a choice (INQUEST_VM_DRIVER): a host that cannot run it lacks nothing. */
+async function examineFirecracker(home: string, signal: AbortSignal): Promise<HostFinding> {
+  try {
+    const driver = alternativeDriver(path.join(home, 'machines'));
+    const { version } = await driver.checkHost(deadlineSignal(ACCELERATOR_PROBE_MS, signal));
+    return { what: 'firecracker', outcome: 'ok', detail: `${version} can run machines here`, remedy: null };
+  } catch (e) {
+    if (!isDomainError(e)) throw e;
+    return {
+      what: 'firecracker',
+      outcome: 'ok',
+      detail: `optional, cannot run machines here: ${e.message}`,
+      remedy: null,
+    };
   }
 }

@@ -16,8 +16,10 @@ export interface GuestListener {
 /**
  * Byte streams between the host and one guest, addressed by port.
  *
- * Streams are ordered, reliable, half-closable (`allowHalfOpen`) and have back-pressure in both directions: one that
- * nobody reads holds a bounded number of bytes and stalls no other. Destroying a stream tells the peer; an error on a
+ * Streams are ordered, reliable and have back-pressure in both directions: one that nobody reads holds a bounded number
+ * of bytes and stalls no other. What was sent before the end of a stream arrives before the end. Over the serial mux each
+ * direction ends by itself (`allowHalfOpen`); over a hybrid vsock the end of one may be the end of both, so a protocol
+ * for either link says in its own words when it has done. Destroying a stream tells the peer; an error on a
  * stream that nobody listens to is not an uncaught exception. Everything that comes out of one is the word of a guest.
  */
 export interface GuestLink {

@@ -12,6 +12,8 @@ import { connectUnixSocket } from './unix-socket';
  * vhost-device-vsock). The hypervisor connects guest-opened streams to `<socketPath>_<port>`. It does not unlink these
  * sockets: a stale one is removed before bind, and ours on every way out. `connect` finds the hypervisor only when called,
  * so the link may be made, and listen, before the machine starts.
+ *
+ * Its streams have no halves: when either side ends, the other gets what was sent before, and can send no more.
  */
 export class HybridVsockLink implements GuestLink {
   readonly closed: Promise<void>;
@@ -63,8 +65,10 @@ export class HybridVsockLink implements GuestLink {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    // Listeners first: a guest whose streams end may come back at once, and must find nobody.
+    const closing = [...this.listeners.values()].map((listener) => listener.close());
     for (const socket of this.streams) socket.destroy(linkError('LINK_CLOSED', 'the link was closed'));
-    await Promise.all([...this.listeners.values()].map((listener) => listener.close()));
+    await Promise.all(closing);
     this.resolveClosed();
   }
 
@@ -109,7 +113,8 @@ class HybridVsockListener implements GuestListener {
       await removeSocket(this.path);
       await new Promise<void>((resolve, reject) => {
         this.server.once('error', reject);
-        this.server.listen(this.path, () => {
+        // The hypervisor may run as another user. Who gets to the socket at all is for its directory to say.
+        this.server.listen({ path: this.path, writableAll: true }, () => {
           this.server.off('error', reject);
           resolve();
         });

@@ -44,6 +44,29 @@ describe('GuestAgentClient', () => {
     expect(code).toBe(0);
   });
 
+  it('types on the terminal of a command, reads what it shows and changes its size', async () => {
+    guest.agent.execs.results.set('sh', { stdout: '$ ' });
+    const pty = { cols: 80, rows: 24, term: 'vt220' };
+    const exec = await client.exec({ argv: ['sh'] }, { ...options, pty });
+    expect(guest.agent.requests).toEqual([{ op: 'exec', argv: ['sh'], pty }]);
+    const [terminal] = guest.agent.execs.terminals;
+    const { execId } = exec.started;
+    await client.resize({ execId, cols: 132, rows: 43 }, options);
+    expect(terminal?.sizes).toEqual([{ cols: 132, rows: 43 }]);
+    await exec.writeStdin(Buffer.from('exit 3\r'));
+    await terminal?.whenTyped('exit 3\r');
+    let shown = '';
+    for await (const { bytes } of exec.output) {
+      shown += Buffer.from(bytes).toString();
+      terminal?.end(3);
+    }
+    expect(shown).toBe('$ ');
+    await expect(exec.exit).resolves.toMatchObject({ code: 3 });
+    await expect(client.resize({ execId, cols: 80, rows: 24 }, options)).rejects.toMatchObject({
+      code: 'EXEC_ID_UNKNOWN',
+    });
+  });
+
   it('rejects with the code of the guest when a command could not be run', async () => {
     await expect(client.exec({ shell: 'nope' }, options)).rejects.toMatchObject({
       code: 'EXEC_NOT_FOUND',

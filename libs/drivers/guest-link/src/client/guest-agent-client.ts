@@ -14,12 +14,15 @@ import {
   type GetRequest,
   type GuestMetrics,
   type ListRequest,
+  type MountRequest,
   type OfferRequest,
   type Pong,
   type PutRequest,
   type PutResult,
+  type ReachRequest,
   type RebirthRequest,
   type RemoveRequest,
+  type ResizeRequest,
   type ShutdownMode,
   type SignalRequest,
   type TailRequest,
@@ -71,6 +74,11 @@ export class GuestAgentClient {
   /** Sends a signal to the process group of an exec. Rejects with `EXEC_ID_UNKNOWN` or `EXEC_SIGNAL_INVALID`. */
   signal(request: Omit<SignalRequest, 'op'>, options: CallOptions): Promise<void> {
     return this.connection.call({ op: 'signal', ...request }, parseOk, options);
+  }
+
+  /** Changes the size of the terminal of an exec. Rejects with `EXEC_ID_UNKNOWN` or `EXEC_TERMINAL_MISSING`. */
+  resize(request: Omit<ResizeRequest, 'op'>, options: CallOptions): Promise<void> {
+    return this.connection.call({ op: 'resize', ...request }, parseOk, options);
   }
 
   /** Stores a file or unpacks a tar archive; owns `source`. The deadline runs anew with each chunk. See `put`. */
@@ -139,6 +147,16 @@ export class GuestAgentClient {
   /** Opens the guest's ends of ways out; whether both ends are up then is in the answer to a ping. */
   offer(ways: Omit<OfferRequest, 'op'>, options: CallOptions): Promise<void> {
     return this.connection.call({ op: 'offer', ...ways }, parseOk, options);
+  }
+
+  /** Mounts a directory that the host shares, read-only. Rejects with `OP_FAILED` for a tag that the machine does not have. */
+  mount(request: Omit<MountRequest, 'op'>, options: CallOptions): Promise<void> {
+    return this.connection.call({ op: 'mount', ...request }, parseOk, options);
+  }
+
+  /** Resolves when another system answered on the guest's network. Rejects with `PEER_UNREACHABLE` when it did not in time. */
+  reach(request: Omit<ReachRequest, 'op'>, options: CallOptions): Promise<void> {
+    return this.connection.call({ op: 'reach', ...request }, parseOk, options);
   }
 
   /** Writes everything to the guest's disk. */

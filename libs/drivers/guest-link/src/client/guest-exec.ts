@@ -104,12 +104,12 @@ export class GuestExec implements AsyncDisposable {
     return this.readOutput();
   }
 
-  /** Feeds standard input, which `stdin: true` must have asked for. Resolves when more may be written. */
+  /** Feeds standard input, which `stdin` or `pty` must have asked for. Resolves when more may be written. */
   writeStdin(bytes: Uint8Array): Promise<void> {
     return this.channel.sendData('data-to-guest', bytes);
   }
 
-  /** Closes standard input. */
+  /** Closes standard input; on a terminal it types the end-of-file key, once. */
   endStdin(): Promise<void> {
     return this.channel.sendEnd();
   }

@@ -14,6 +14,12 @@ export class FakeGuestAgent {
   readonly requests: JsonObject[] = [];
   /** What a ping says of the proxy: both ends of it are up. An offer sets it. */
   isEgressUp = false;
+  /** Tags of the shares that were mounted, by path. */
+  readonly mounts = new Map<string, string>();
+  /** Why nothing can be mounted; null when it can. */
+  mountFailure: string | null = null;
+  /** Addresses of its network that do not answer. */
+  readonly unreachable = new Set<string>();
   private hostname = 'fake';
   private looks = 0;
   private readonly watchers = new Set<(beat: Beat) => void>();
@@ -55,6 +61,8 @@ export class FakeGuestAgent {
         return this.execs.exec(channel, request);
       case 'signal':
         return this.execs.signal(channel, request);
+      case 'resize':
+        return this.execs.resize(channel, request);
       case 'put':
         return this.files.put(channel, request);
       case 'get':
@@ -74,6 +82,10 @@ export class FakeGuestAgent {
       case 'offer':
         this.isEgressUp = request['egress'] === true;
         return channel.sendControl({ type: 'ok' });
+      case 'mount':
+        return this.mount(channel, path, String(request['tag']));
+      case 'reach':
+        return this.reach(channel, String(request['address']));
       case 'clock':
       case 'shutdown':
       case 'quiesce':
@@ -85,6 +97,18 @@ export class FakeGuestAgent {
           message: `unknown op ${String(request['op'])}`,
         });
     }
+  }
+
+  private mount(channel: FrameChannel, path: string, tag: string): Promise<void> {
+    if (this.mountFailure !== null)
+      return channel.sendControl({ type: 'error', code: 'OP_FAILED', message: this.mountFailure });
+    this.mounts.set(path, tag);
+    return channel.sendControl({ type: 'ok' });
+  }
+
+  private reach(channel: FrameChannel, address: string): Promise<void> {
+    if (!this.unreachable.has(address)) return channel.sendControl({ type: 'ok' });
+    return channel.sendControl({ type: 'error', code: 'PEER_UNREACHABLE', message: `${address} does not answer` });
   }
 
   /** Of a guest that has nothing to do: time passes between two looks, and none of it is spent. */

@@ -1,5 +1,6 @@
 import { type JsonObject } from '@inquest/frame-protocol';
 import { type FrameChannel } from '../client/frame-channel';
+import { FakeTerminal } from './fake-terminal';
 
 /** What a scripted command does. */
 export interface FakeExecResult {
@@ -23,13 +24,16 @@ export class FakeGuestExecs {
   /** What a command line does: the shell string, or argv joined by spaces. Asked before `script`. */
   readonly results = new Map<string, FakeExecResult>();
   script: FakeExecScript = () => null;
+  /** Every terminal that a command was given, newest last. The test plays the command that has it. */
+  readonly terminals: FakeTerminal[] = [];
 
   private readonly running = new Map<string, (signal: string) => void>();
+  private readonly openTerminals = new Map<string, FakeTerminal>();
   private started = 0;
 
   /** Commands that run now. */
   get runningCount(): number {
-    return this.running.size;
+    return this.running.size + this.openTerminals.size;
   }
 
   async exec(channel: FrameChannel, request: JsonObject): Promise<void> {
@@ -42,6 +46,7 @@ export class FakeGuestExecs {
     this.started++;
     const execId = `e-${this.started}`;
     await channel.sendControl({ type: 'started', execId, pid: 100 + this.started });
+    if (request['pty'] !== undefined) return this.playTerminal(channel, execId, result);
     const stdout = Buffer.from(result.stdout ?? '');
     const stderr = Buffer.from(result.stderr ?? '');
     await channel.sendData('stdout', stdout);
@@ -64,6 +69,29 @@ export class FakeGuestExecs {
     if (!deliver) return channel.sendControl({ type: 'error', code: 'EXEC_ID_UNKNOWN', message: 'no such exec' });
     deliver(String(request['signal']));
     await channel.sendControl({ type: 'ok' });
+  }
+
+  async resize(channel: FrameChannel, request: JsonObject): Promise<void> {
+    const execId = String(request['execId']);
+    const terminal = this.openTerminals.get(execId);
+    if (!terminal) {
+      const code = this.running.has(execId) ? 'EXEC_TERMINAL_MISSING' : 'EXEC_ID_UNKNOWN';
+      return channel.sendControl({ type: 'error', code, message: 'no such terminal' });
+    }
+    terminal.sizes.push({ cols: Number(request['cols']), rows: Number(request['rows']) });
+    await channel.sendControl({ type: 'ok' });
+  }
+
+  private async playTerminal(channel: FrameChannel, execId: string, { stdout }: FakeExecResult): Promise<void> {
+    const terminal = new FakeTerminal(channel);
+    this.terminals.push(terminal);
+    this.openTerminals.set(execId, terminal);
+    try {
+      await terminal.show(stdout ?? '');
+      await terminal.play();
+    } finally {
+      this.openTerminals.delete(execId);
+    }
   }
 
   /** Until a signal, the timeout, or the end of the stream, which rejects as it does in a real agent. */

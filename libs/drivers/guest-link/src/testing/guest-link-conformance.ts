@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Duplex } from 'node:stream';
 import { type GuestLink } from '../guest-link';
 import { type LinkPair } from './link-pair';
-import { echo, gone, readAll, writeAll } from './stream-bytes';
+import { echo, exchange, gone, readAll } from './stream-bytes';
 
 const PORT = 9001;
 const signal = (): AbortSignal => AbortSignal.timeout(60_000);
@@ -30,8 +30,18 @@ async function openPair(from: GuestLink, to: GuestLink): Promise<readonly [Duple
   return Promise.all([from.connect(PORT, signal()), stream]);
 }
 
+/** What a guest link may lack. */
+export interface GuestLinkTraits {
+  /** Each direction of a stream ends by itself. Default: true. */
+  readonly halfCloses?: boolean;
+}
+
 /** What every guest link promises, whatever carries it. `make` gives a fresh pair, which the suite closes. */
-export function describeGuestLink(name: string, make: () => Promise<LinkPair>): void {
+export function describeGuestLink(
+  name: string,
+  make: () => Promise<LinkPair>,
+  { halfCloses = true }: GuestLinkTraits = {},
+): void {
   describe(`guest link over ${name}`, () => {
     let pair: LinkPair;
     beforeEach(async () => {
@@ -43,6 +53,7 @@ export function describeGuestLink(name: string, make: () => Promise<LinkPair>): 
     });
 
     describeStreams(() => pair);
+    if (halfCloses) describeHalfClose(() => pair);
     describeRefusals(() => pair);
     describeEndings(() => pair);
   });
@@ -53,7 +64,7 @@ function describeStreams(pair: () => LinkPair): void {
     await pair().guest.listen(PORT, echo);
     const stream = await pair().host.connect(PORT, signal());
     const bytes = pattern(3 * 1024 * 1024 + 17);
-    const [received] = await Promise.all([readAll(stream), writeAll(stream, bytes, 50_000)]);
+    const received = await exchange(stream, bytes, 50_000);
     expect(received.equals(bytes)).toBe(true);
   });
 
@@ -61,7 +72,7 @@ function describeStreams(pair: () => LinkPair): void {
     await pair().host.listen(PORT, echo);
     const stream = await pair().guest.connect(PORT, signal());
     const bytes = pattern(300_000);
-    const [received] = await Promise.all([readAll(stream), writeAll(stream, bytes)]);
+    const received = await exchange(stream, bytes);
     expect(received.equals(bytes)).toBe(true);
   });
 
@@ -71,12 +82,13 @@ function describeStreams(pair: () => LinkPair): void {
     expect((await readAll(stream)).toString()).toBe('first words\n');
   });
 
-  it('still delivers the answer after the request was half-closed', async () => {
+  it('delivers everything that was sent before the end of a stream, and then the end', async () => {
     const [host, guest] = await openPair(pair().host, pair().guest);
-    host.end('question');
-    expect((await readAll(guest)).toString()).toBe('question');
-    guest.end('answer');
-    expect((await readAll(host)).toString()).toBe('answer');
+    const bytes = pattern(200_000);
+    const received = readAll(guest);
+    host.end(bytes);
+    expect((await received).equals(bytes)).toBe(true);
+    guest.destroy();
   });
 
   it('holds back the writer of a stream that nobody reads, and stalls no other', async () => {
@@ -92,7 +104,7 @@ function describeStreams(pair: () => LinkPair): void {
     await pair().guest.listen(PORT + 1, echo);
     const other = await pair().host.connect(PORT + 1, signal());
     const bytes = pattern(1024 * 1024);
-    const [received] = await Promise.all([readAll(other), writeAll(other, bytes)]);
+    const received = await exchange(other, bytes);
     expect(received.equals(bytes)).toBe(true);
   });
 
@@ -102,11 +114,20 @@ function describeStreams(pair: () => LinkPair): void {
     const received = await Promise.all(
       texts.map(async (text) => {
         const stream = await pair().host.connect(PORT, signal());
-        const [bytes] = await Promise.all([readAll(stream), writeAll(stream, Buffer.from(text), 100)]);
-        return bytes.toString();
+        return (await exchange(stream, Buffer.from(text), 100)).toString();
       }),
     );
     expect(received).toEqual(texts);
+  });
+}
+
+function describeHalfClose(pair: () => LinkPair): void {
+  it('still delivers the answer after the request was half-closed', async () => {
+    const [host, guest] = await openPair(pair().host, pair().guest);
+    host.end('question');
+    expect((await readAll(guest)).toString()).toBe('question');
+    guest.end('answer');
+    expect((await readAll(host)).toString()).toBe('answer');
   });
 }
 
@@ -143,8 +164,7 @@ function describeRefusals(pair: () => LinkPair): void {
     await listener.close();
     await listener.close();
     await expect(pair().guest.connect(PORT, signal())).rejects.toMatchObject({ code: 'LINK_PORT_REFUSED' });
-    stream.end('after');
-    expect((await readAll(stream)).toString()).toBe('after');
+    expect((await exchange(stream, Buffer.from('after'))).toString()).toBe('after');
     expect(accepted).toHaveLength(1);
   });
 
@@ -171,16 +191,6 @@ function describeEndings(pair: () => LinkPair): void {
     await expect(pair().host.listen(PORT, echo)).rejects.toMatchObject({ code: 'LINK_CLOSED' });
   });
 
-  it('ends the stream of a reader at once when the guest vanishes', async () => {
-    const [host] = await openPair(pair().host, pair().guest);
-    const over = gone(host);
-    const received = readAll(host).catch(() => Buffer.alloc(0));
-    pair().sever();
-    expect(await received).toHaveLength(0);
-    host.end();
-    await over;
-  });
-
   it('tells the peer when a stream is destroyed', async () => {
     const [host, guest] = await openPair(pair().host, pair().guest);
     const over = gone(host);
@@ -190,6 +200,17 @@ function describeEndings(pair: () => LinkPair): void {
     host.end();
     await over;
     expect(host.destroyed).toBe(true);
+  });
+
+  // Last: a suite whose guests take time to boot need not boot another one.
+  it('ends the stream of a reader at once when the guest vanishes', async () => {
+    const [host] = await openPair(pair().host, pair().guest);
+    const over = gone(host);
+    const received = readAll(host).catch(() => Buffer.alloc(0));
+    pair().sever();
+    expect(await received).toHaveLength(0);
+    host.end();
+    await over;
   });
 }
 

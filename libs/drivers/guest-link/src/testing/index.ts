@@ -1,8 +1,10 @@
 export { createFakeGuest, FakeGuestAgent, type FakeGuest } from './fake-guest-agent';
 export { type FakeExecResult, type FakeExecScript } from './fake-guest-exec';
+export { FakeTerminal } from './fake-terminal';
 export { type FakeFile } from './fake-guest-files';
 export { FakeHybridVsockGuest } from './fake-hybrid-vsock-guest';
 export { describeGuestLink } from './guest-link-conformance';
 export { type LinkPair } from './link-pair';
 export { createMemoryLinkPair } from './memory-link';
 export { serveSerialMux } from './serial-mux-guest';
+export { requireVsockDevice, type VsockDevice } from './vsock-device';

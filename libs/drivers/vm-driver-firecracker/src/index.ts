@@ -1,0 +1,2 @@
+export { FirecrackerVmDriver } from './firecracker-vm-driver';
+export type { FirecrackerVmDriverOptions } from './firecracker-options';

@@ -1,0 +1,1 @@
+export { FirecrackerHarness } from './firecracker-harness';
