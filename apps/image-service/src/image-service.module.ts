@@ -13,6 +13,7 @@ import { ImageVersionsRepository } from './images/image-versions.repository';
 import { ImagesController, ImagesRpcController } from './images/images.controller';
 import { ImageLifecycle } from './images/image-lifecycle';
 import { ImagesService } from './images/images.service';
+import { KernelCache } from './images/kernel-cache';
 import { ScheduledVerification } from './images/scheduled-verification';
 import { VersionDetails } from './images/version-details';
 import { VersionEndings } from './images/version-endings';
@@ -29,6 +30,7 @@ import { Images1700000000001 } from './migrations/1700000000001-images';
 import { BootParameters1700000000002 } from './migrations/1700000000002-boot-parameters';
 import { ImageLife1700000000003 } from './migrations/1700000000003-image-life';
 import { OperationEntity } from './operations/operation.entity';
+import { OperationEventsController } from './operations/operation-events.controller';
 import { OperationsService } from './operations/operations.service';
 import { RecipesService } from './recipes/recipes.service';
 import { ToolPaths } from './recipes/tool-paths';
@@ -63,6 +65,7 @@ export class ImageServiceModule {
         ImageLifeRpcController,
         ImageLifeController,
         UploadsController,
+        OperationEventsController,
       ],
       providers: [
         { provide: ImageStore, useFactory: () => new ImageStore(path.join(config.home, 'images')) },
@@ -73,6 +76,7 @@ export class ImageServiceModule {
         ImageVersionsRepository,
         VersionLog,
         BuildTools,
+        KernelCache,
         ImageBuilder,
         VersionMaking,
         VersionUsers,

@@ -2,8 +2,8 @@ import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { imageEvents, ImageOperationChanged, ImageOperationRequest, imageOps } from '@inquest/contracts-image';
 import { dto, type OperationView } from '@inquest/contracts-shared';
+import { resumeAfter, sendEvents, whenGone, type ServerSentEvent } from '@inquest/http';
 import { EventBus, RpcClient } from '@inquest/messaging';
-import { resumeAfter, sendEvents, whenGone, type ServerSentEvent } from '../events/server-sent-events';
 import { OperationParams } from './images.controller';
 
 /** The steps of an operation on an image as server-sent events. */

@@ -1,8 +1,8 @@
 import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { agentEvents, agentOps, SessionRequest } from '@inquest/contracts-agent';
+import { resumeAfter, sendEvents, whenGone } from '@inquest/http';
 import { EventBus, RpcClient } from '@inquest/messaging';
-import { resumeAfter, sendEvents, whenGone } from '../events/server-sent-events';
 
 /** The progress of a session as server-sent events, each a transcript entry. */
 @Controller('v1/sessions/:sessionId/events')

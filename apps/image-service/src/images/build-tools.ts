@@ -36,7 +36,9 @@ export class BuildTools {
     const tool = path.basename(script);
     await this.log.append(name, version, `== ${tool}\n`);
     try {
-      const command = await openCommand(process.execPath, [script, ...args, '--json'], {
+      // Nobody would take its result once this process was killed, or stop it.
+      const bound = ['--pdeathsig', 'KILL', '--', process.execPath];
+      const command = await openCommand('setpriv', [...bound, script, ...args, '--json'], {
         timeoutMs: this.config.buildTimeoutMs,
         signal: progress.signal,
         onStderr: (chunk) => void this.log.append(name, version, chunk),

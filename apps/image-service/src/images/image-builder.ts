@@ -10,6 +10,7 @@ import { withWorkDirectory } from '../import/work-directory';
 import type { Recipe } from '../recipes/recipe';
 import { ToolPaths } from '../recipes/tool-paths';
 import { BuildTools, buildFailed, type BuildJob } from './build-tools';
+import { KernelCache } from './kernel-cache';
 
 /** The kernel in what `build-initramfs.mjs --json` prints. */
 class BuiltKernel {
@@ -43,6 +44,7 @@ export class ImageBuilder {
     private readonly config: ImageServiceConfig,
     private readonly tools: ToolPaths,
     private readonly programs: BuildTools,
+    private readonly kernels: KernelCache,
     @Inject(ImageStore) private readonly store: ImageStore,
   ) {}
 
@@ -96,6 +98,7 @@ export class ImageBuilder {
     const { kernel, agentVersion } = await this.programs.run(job, BootFilesOutput, script, args);
     await job.progress.step('copy of the kernel', 90);
     await staging.addCopy(kernel.vmlinux, 'vmlinux');
+    await this.kernels.prune();
     return { kernelVersion: kernel.release, agentVersion };
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '@inquest/contracts-image';
 import { dto } from '@inquest/contracts-shared';
 import { StartMachineRequest } from '@inquest/contracts-vm';
+import { ImageStore } from '@inquest/image-store';
 import { runCommand } from '@inquest/process';
 import { eventually } from '@inquest/testing';
 import { ImageServiceHarness } from '../testing/image-service-harness';
@@ -112,6 +113,46 @@ describe('the life of an image after its first freeze', () => {
       });
     });
 
+    it('keeps sessions out until it is frozen, however far its freeze is', async () => {
+      await unfreeze();
+      const { version } = (await workingCopy()) as ImageVersionView;
+      await images.freeze();
+      const states: string[] = [];
+      const signal = AbortSignal.timeout(30_000);
+      for await (const { body } of images.bus.subscribe(imageEvents.changed, { ids: ['tiny'], signal })) {
+        if (body.version.version !== version) continue;
+        if (states.at(-1) !== body.version.state) states.push(body.version.state);
+        if (body.version.state === 'frozen') break;
+      }
+      expect(states).toEqual(['unfrozen', 'frozen']);
+    });
+
+    it('whose freeze was killed when it was sealed is no maintenance machine’s any more, and is frozen by the next', async () => {
+      await unfreeze();
+      const { version } = (await workingCopy()) as ImageVersionView;
+      await new ImageStore(path.join(images.home, 'images')).seal(
+        { name: 'tiny', version },
+        new AbortController().signal,
+      );
+      await expect(images.resolve({ purpose: 'maintenance' })).rejects.toMatchObject({
+        code: 'IMAGE_STATE_WRONG',
+        message: expect.stringContaining('interrupted'),
+      });
+      await expect(images.freeze()).resolves.toMatchObject({ state: 'succeeded' });
+      await expect(images.newest()).resolves.toMatchObject({ version, state: 'frozen' });
+      await expect(images.resolve({ version })).resolves.toMatchObject({ version });
+    });
+
+    it('whose freeze ended in its checksum can be written again', async () => {
+      await unfreeze();
+      const { version } = (await workingCopy()) as ImageVersionView;
+      const store = new ImageStore(path.join(images.home, 'images'));
+      await expect(store.seal({ name: 'tiny', version }, AbortSignal.abort())).rejects.toThrow();
+      expect((await stat(images.fileOf(version, 'disk.raw'))).mode & 0o222).toBe(0);
+      await images.resolve({ purpose: 'maintenance' });
+      expect((await stat(images.fileOf(version, 'disk.raw'))).mode & 0o200).toBe(0o200);
+    });
+
     it('is not frozen while a machine has it open, and the refusal names the machine', async () => {
       await unfreeze();
       const { version } = (await workingCopy()) as ImageVersionView;
@@ -199,6 +240,15 @@ describe('the life of an image after its first freeze', () => {
       await expect(remove()).resolves.toMatchObject({ isRemoved: true });
       await expect(remove()).resolves.toMatchObject({ isRemoved: true });
       await expect(show(version)).resolves.toMatchObject({ diskUseBytes: 0, files: [] });
+    });
+
+    it('takes the templates of every node along, and leaves those of other versions', async () => {
+      const { version } = await images.makeFrozen();
+      const other = await images.makeFrozen();
+      expect(images.vm.templates).toContain(`tiny:${version}`);
+      await images.call(imageOps.retire, { name: 'tiny', version });
+      expect(images.vm.templates).not.toContain(`tiny:${version}`);
+      expect(images.vm.templates).toContain(`tiny:${other.version}`);
     });
 
     it('waits for no operation: it is refused while one is at work on the image', async () => {

@@ -1,6 +1,7 @@
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { imageEvents, imageOps, type ImageLogView } from '@inquest/contracts-image';
+import { imageEvents, imageOps, ImageVersionRequest, type ImageLogView } from '@inquest/contracts-image';
 import { dto, OperationRequest } from '@inquest/contracts-shared';
 import { vmError } from '@inquest/contracts-vm';
 import { ImageStore } from '@inquest/image-store';
@@ -70,6 +71,37 @@ describe('the life of an image version', () => {
       expect(await readLog(version)).toMatch(/no space left on device[^]*failed: /);
       expect(await isGone(version)).toBe(true);
       await expect(images.freeze(version)).rejects.toMatchObject({ code: 'IMAGE_STATE_WRONG' });
+    });
+
+    it('keeps the two newest kernels in the cache, whatever was there', async () => {
+      const cache = path.join(images.home, 'kernels');
+      for (const [age, name] of ['6.1.0-3_1', '6.1.0-2_1', '6.1.0-1_1'].entries()) {
+        const manifest = path.join(cache, name, 'manifest.json');
+        await mkdir(path.dirname(manifest), { recursive: true });
+        await writeFile(manifest, '{}');
+        const atS = Date.now() / 1000 - age * 60;
+        await utimes(manifest, atS, atS);
+      }
+      await mkdir(path.join(cache, '.unfinished-x'));
+      await images.build();
+      const left = (await readdir(cache, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+      expect(left.map(({ name }) => name).sort()).toEqual(['.unfinished-x', '6.1.0-2_1', '6.1.0-3_1']);
+    });
+
+    it('keeps the logs of the newest 20 failed versions, and all of those that can be used', async () => {
+      await images.build();
+      const usable = (await images.newest()).version;
+      const log = (version: number) => path.join(images.home, 'image-logs', `tiny-${version}.log`);
+      const failed = Array.from({ length: 22 }, (_, index) => usable + 1 + index);
+      const rows = images.database.getRepository(ImageVersionEntity);
+      const row = await rows.findOneByOrFail({ name: 'tiny', version: usable });
+      await rows.insert(failed.map((version) => ({ ...row, version, state: 'failed' as const })));
+      await Promise.all(failed.map((version) => writeFile(log(version), 'failed')));
+      await images.build();
+      const kept = failed.filter((version) => existsSync(log(version)));
+      expect(kept).toEqual(failed.slice(2));
+      expect(existsSync(log(usable))).toBe(true);
+      await expect(readLog(failed[0] ?? 0)).resolves.toBe('');
     });
 
     it('keeps a second operation on the same image out, naming itself', async () => {
@@ -219,6 +251,27 @@ describe('the life of an image version', () => {
       expect(images.vm.machines.size).toBe(machines);
     });
 
+    it('that is asked for twice at once is done once, and the other is told which is at work', async () => {
+      await images.build();
+      const machines = images.vm.machines.size;
+      const request = dto(ImageVersionRequest, { name: 'tiny' });
+      const asked = await Promise.allSettled([
+        images.call(imageOps.freeze, request),
+        images.call(imageOps.freeze, request),
+      ]);
+      const [begun] = asked.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+      const refusals = asked.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+      expect(refusals).toEqual([
+        expect.objectContaining({
+          code: 'IMAGE_BUSY',
+          details: expect.objectContaining({ operation: begun?.operationId }),
+        }),
+      ]);
+      await expect(images.endOf(begun ?? { operationId: '' })).resolves.toMatchObject({ state: 'succeeded' });
+      await expect(images.newest()).resolves.toMatchObject({ state: 'frozen' });
+      expect(images.vm.machines.size).toBe(machines + 1);
+    });
+
     it('of a version that was frozen meanwhile changes nothing', async () => {
       const { version } = await images.makeFrozen();
       await expect(images.freeze(version)).rejects.toMatchObject({ code: 'IMAGE_STATE_WRONG' });
@@ -296,6 +349,20 @@ describe('the life of an image version', () => {
       await expect(images.newest()).resolves.toMatchObject({ state: 'failed' });
       await expect(images.resolve({ version })).rejects.toMatchObject({ code: 'IMAGE_CHANGED' });
       await expect(images.resolve()).rejects.toMatchObject({ code: 'IMAGE_CHANGED' });
+    });
+
+    it('finds a file that was replaced under its record, even by one of the same content', async () => {
+      const { version } = await images.makeFrozen();
+      const kernel = images.fileOf(version, 'vmlinux');
+      await copyFile(kernel, `${images.home}/vmlinux`);
+      await rename(`${images.home}/vmlinux`, kernel);
+      const operation = await images.verify(version);
+      expect(operation).toMatchObject({
+        state: 'failed',
+        error: { code: 'IMAGE_FILE_CHANGED', message: expect.stringMatching(/vmlinux .* inode was \d+, is \d+/) },
+      });
+      await expect(images.newest()).resolves.toMatchObject({ state: 'failed' });
+      await expect(images.resolve({ version })).rejects.toMatchObject({ code: 'IMAGE_CHANGED' });
     });
   });
 

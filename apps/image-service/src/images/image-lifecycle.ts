@@ -119,7 +119,8 @@ export class ImageLifecycle {
   }
 
   private async freezeNow(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
-    if (row.state === 'unfrozen') {
+    // One that is sealed was on its way when image-service was killed: nobody has written it since.
+    if (row.state === 'unfrozen' && !(await this.store.isSealed(row))) {
       await this.users.requireNoMachines(row, 'frozen');
       await this.copies.settle(row, progress);
     }
@@ -129,7 +130,8 @@ export class ImageLifecycle {
     const packages = await installedPackages(diskPath, progress.signal);
     await progress.step('checksum', 90);
     const sealed = await this.sealOnce(row, progress);
-    const sealedFiles = recordedFiles(sealed).map(([file, record]) => ({ file, ...record }));
+    await this.logs.append(row.name, row.version, `fs-verity: ${sealed.fsVerity ?? 'unknown'}\n`);
+    const sealedFiles = recordedFiles(sealed).map(([file, record]) => ({ file, verityDigest: null, ...record }));
     const disk = sealedFiles.find(({ file }) => DISK_FILE.test(file));
     await this.versions.change(row, progress.operationId, {
       state: 'frozen',
@@ -157,6 +159,8 @@ export class ImageLifecycle {
       if (hasCode(e, 'IMAGE_SMOKE_FAILED')) await this.disprove(row, progress, e);
       throw e;
     }
+    // A working copy stays one until it is frozen: sessions must not get its parent unasked meanwhile.
+    if (row.state === 'unfrozen') return;
     await this.versions.change(row, progress.operationId, { state: 'smoke_ok', message: 'all smoke checks passed' });
   }
 

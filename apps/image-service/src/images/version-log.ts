@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import type { ImageLogView } from '@inquest/contracts-image';
@@ -10,7 +10,7 @@ const MAX_LOG_BYTES = 16 * 1024 * 1024;
 /** What one answer carries: 128 KiB of NUL, which JSON writes in six characters, still fit into a message of 1 MiB. */
 const CHUNK_BYTES = 128 * 1024;
 
-/** The log of each version: its build, its smoke boot. Kept with failed versions. */
+/** The log of each version: its build, its smoke boot. Kept with failed versions, as `VersionMaking` bounds them. */
 @Injectable()
 export class VersionLog {
   private readonly log = new Logger(VersionLog.name);
@@ -27,6 +27,14 @@ export class VersionLog {
     await this.queue
       .run(file, () => appendBounded(file, Buffer.from(text)))
       .catch((e: unknown) => this.log.warn(`the log of ${name}:${version} cannot be written`, e));
+  }
+
+  /** Removes the log of a version, of which nothing is left to explain. Never rejects. */
+  async remove(name: string, version: number): Promise<void> {
+    const file = this.tools.log(name, version);
+    await this.queue
+      .run(file, () => rm(file, { force: true }))
+      .catch((e: unknown) => this.log.warn(`the log of ${name}:${version} cannot be removed`, e));
   }
 
   /** A part of the log from a byte offset on; empty, with the same offset, when there is no more yet. */

@@ -12,6 +12,10 @@ export type VersionKey = Pick<ImageVersionEntity, 'name' | 'version'>;
 
 /** `ImageVersionView.message` takes no more. */
 const MAX_MESSAGE_CHARS = 8_192;
+/** Logs of failed and removed versions that an image keeps, the newest: at most 320 MiB. */
+const KEPT_LOGS = 20;
+/** Each version that is made removes one; a few more make up for what a kill left. */
+const REMOVED_AT_ONCE = 3;
 
 /** The row of a version while it is made: there from the first step on, and `failed` with its log when one fails. */
 @Injectable()
@@ -21,19 +25,27 @@ export class VersionMaking {
     private readonly logs: VersionLog,
   ) {}
 
-  /** Throws `IMAGE_BUSY` when the number was taken meanwhile, and what `work` throws. */
+  /** The oldest logs of what ended go. Throws `IMAGE_BUSY` when the number was taken meanwhile, and what `work` throws. */
   async make(
     row: ImageVersionEntity,
     progress: OperationProgress,
     work: () => Promise<QueryDeepPartialEntity<ImageVersionEntity>>,
   ): Promise<void> {
     await this.versions.insert(row);
+    await this.boundLogs(row.name);
     try {
       await this.versions.change(row, progress.operationId, await work());
     } catch (e) {
       await this.fail(row, progress, e);
       throw e;
     }
+  }
+
+  /** A build that fails every night must not fill the disk with logs. Those of versions that can be used all stay. */
+  private async boundLogs(name: string): Promise<void> {
+    const ended = (await this.versions.of(name)).filter(({ state, isRemoved }) => isRemoved || state === 'failed');
+    for (const { version } of ended.slice(KEPT_LOGS, KEPT_LOGS + REMOVED_AT_ONCE))
+      await this.logs.remove(name, version);
   }
 
   /** Marks a version as failed, with the reason in its row and its log. */

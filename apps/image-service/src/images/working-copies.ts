@@ -1,7 +1,8 @@
+import { chmod } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { imageError } from '@inquest/contracts-image';
 import type { OperationView } from '@inquest/contracts-shared';
-import { ImageStore } from '@inquest/image-store';
+import { ImageStore, onFileSystem } from '@inquest/image-store';
 import { settleFileSystem } from '../import/disk-converter';
 import { OperationsService, type OperationProgress } from '../operations/operations.service';
 import { imageUnknown } from './image-refusals';
@@ -9,6 +10,8 @@ import type { ImageVersionEntity } from './image-version.entity';
 import { ImageVersionsRepository } from './image-versions.repository';
 import { recordOf } from './sealed-record';
 import { newVersion, VersionMaking } from './version-making';
+
+const WRITABLE_MODE = 0o644;
 
 /** Working copies: a version unfrozen for maintenance, which becomes the next version when it is frozen. */
 @Injectable()
@@ -35,16 +38,29 @@ export class WorkingCopies {
 
   /**
    * The open working copy that a maintenance machine may write. Throws `IMAGE_BUSY` while an operation works on the image,
-   * and `IMAGE_STATE_WRONG` when no copy is open, or another version was asked for.
+   * and `IMAGE_STATE_WRONG` when no copy is open, its freeze was interrupted, or another version was asked for.
    */
   async open(name: string, version: number | null): Promise<ImageVersionEntity> {
     await this.operations.requireIdle(name);
     const copy = (await this.versions.of(name)).find(({ state }) => state === 'unfrozen');
-    if (copy !== undefined && (version === null || version === copy.version)) return copy;
+    if (copy !== undefined && (version === null || version === copy.version)) return this.requireWritable(copy);
     const what = copy === undefined ? 'has no open working copy' : `has ${name}:${copy.version} as its working copy`;
     throw imageError('IMAGE_STATE_WRONG', `image ${name} ${what}; unfreeze a frozen version for maintenance`, {
       image: name,
     });
+  }
+
+  /** Sealed files are nobody's to write, also when a kill kept the version from being frozen. */
+  private async requireWritable(copy: ImageVersionEntity): Promise<ImageVersionEntity> {
+    const { name, version } = copy;
+    if (await this.store.isSealed(copy)) {
+      const message = `the freeze of ${name}:${version} was interrupted when it was sealed; freeze it again, or discard it`;
+      throw imageError('IMAGE_STATE_WRONG', message, { image: name, version });
+    }
+    // A freeze that ended in its checksum has made it read-only already.
+    const { diskPath } = await this.store.locate(copy);
+    await onFileSystem('open a working copy', () => chmod(diskPath, WRITABLE_MODE));
+    return copy;
   }
 
   /**

@@ -227,11 +227,17 @@ describe('an import', () => {
     ['a path that climbs', { name: '../../outside', content: 'x' }],
     ['an absolute path', { name: '/etc/cron.d/evil', content: 'x' }],
     ['a device node', { name: 'dev/sda', type: 'block-device', devmajor: 8, devminor: 0 }],
+    ['a character device', { name: 'dev/mem', type: 'character-device', devmajor: 1, devminor: 1 }],
     ['a fifo', { name: 'run/fifo', type: 'fifo' }],
     ['a hard link out of the tree', { name: 'shadow', type: 'link', linkname: '../../../etc/shadow' }],
     ['a hard link to the host', { name: 'shadow', type: 'link', linkname: '/etc/shadow' }],
   ])('of a tar with %s is refused', async (_what, entry) => {
     await refused(importTar([...ROOT, entry]), 'IMAGE_SOURCE_UNSAFE');
+  });
+
+  it('of a tar that does not fit into the disk that was asked for is refused', async () => {
+    const content = Buffer.alloc(20 * MIB, 'x');
+    await refused(importTar([...ROOT, { name: 'big', content }]), 'IMAGE_SOURCE_INVALID');
   });
 
   it('of a tar writes nothing through its links', async () => {

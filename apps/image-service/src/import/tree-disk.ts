@@ -2,10 +2,11 @@ import { chmod, link, lutimes, mkdir, rename, symlink, truncate, utimes, writeFi
 import path from 'node:path';
 import { imageError } from '@inquest/contracts-image';
 import { onFileSystem } from '@inquest/image-store';
-import { runCommand } from '@inquest/process';
+import { hasCode } from '@inquest/kernel';
 import type { ContentFiles } from './content-files';
 import type { FileNode, RootTree, TreeAttributes, TreeNode } from './formats/root-tree';
 import { invalidSource } from './formats/source-refusal';
+import { runHostTool } from './host-tool';
 
 /** Hundreds of thousands of files on a busy host. */
 const TOOL_TIMEOUT_MS = 30 * 60_000;
@@ -32,8 +33,8 @@ export interface TreeDiskOptions {
 
 /**
  * Makes a raw ext4 disk of a tree, without root privileges: owners are set in the file system itself. The contents are
- * used up. Throws `IMAGE_SOURCE_OVERSIZED`/`IMAGE_SOURCE_INVALID` when the tree does not fit, `PROCESS_FAILED` when a tool
- * of e2fsprogs fails.
+ * used up. Throws `IMAGE_SOURCE_OVERSIZED`/`IMAGE_SOURCE_INVALID` when the tree does not fit, `IMAGE_STORE_FULL` when the
+ * host has no space for it, `PROCESS_FAILED` when a tool of e2fsprogs fails.
  */
 export async function writeTreeDisk(disk: string, options: TreeDiskOptions): Promise<void> {
   const { tree, contents, workDirectory, signal } = options;
@@ -48,10 +49,12 @@ export async function writeTreeDisk(disk: string, options: TreeDiskOptions): Pro
     await truncate(disk, sizeBytes);
   });
   const inodes = Math.ceil(Math.max(sizeBytes / BYTES_PER_INODE, tree.entries + SPARE_INODES));
-  const run = (tool: string, args: readonly string[]) => runCommand(tool, args, { timeoutMs: TOOL_TIMEOUT_MS, signal });
+  const run = (tool: string, args: readonly string[]) =>
+    runHostTool(tool, args, { timeoutMs: TOOL_TIMEOUT_MS, signal });
   await run('mke2fs', ['-q', '-F', '-t', 'ext4', '-N', String(inodes), '-E', 'root_owner=0:0', '-d', root, disk]).catch(
     (e: unknown) => {
       signal.throwIfAborted();
+      if (!hasCode(e, 'PROCESS_FAILED')) throw e;
       throw invalidSource(`the tree does not become a disk of ${sizeBytes} bytes: ${(e as Error).message}`, e);
     },
   );

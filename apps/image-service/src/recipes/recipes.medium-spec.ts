@@ -93,4 +93,13 @@ describe('recipes', () => {
     });
     expect(new Set([before, more, await recipes.digest({ name: 'tiny', base: null })]).size).toBe(3);
   });
+
+  it('of this repository can all be read, and only that of a desktop has a screen', async () => {
+    const shipped = new RecipesService(new ToolPaths({} as ImageServiceConfig));
+    const names = await shipped.names();
+    expect(names).toEqual(['agent-cli', 'debian', 'desktop', 'tiny']);
+    const read = await Promise.all(names.map((name) => shipped.get(name)));
+    expect(read.filter(({ hasScreen }) => hasScreen).map(({ name }) => name)).toEqual(['desktop']);
+    expect(read.filter(({ requiredCli }) => requiredCli !== null).map(({ name }) => name)).toEqual(['agent-cli']);
+  });
 });

@@ -17,26 +17,43 @@ import { startService, type RunningService } from '@inquest/service';
 import { startNats, startPostgres, tempDir } from '@inquest/testing';
 import { FakeVmService } from '@inquest/vm-client/testing';
 import { imageService } from '../image-service.definition';
+import { ImageServiceProcess } from './image-service-process';
 import { ToolsDirectory } from './tools-directory';
 
 export const TOKEN = 'operator-token';
 /** Of a long poll in tests. */
 const WAIT_MS = 50_000;
 
+/** What a test wants other than usual. */
+export interface HarnessOptions {
+  /** Runs the built image-service as a process, which can be killed; the database is then out of reach. Default false. */
+  readonly isProcess?: boolean;
+  /** Gives that process an empty file system in memory of this size as its home. Default: a directory of the host. */
+  readonly homeBytes?: number;
+  /** Whether a vm-service answers from the start. Default true. */
+  readonly hasVmService?: boolean;
+}
+
 /** A real image-service on a real NATS and Postgres, with scripts for tools and a fake vm-service. */
 export class ImageServiceHarness {
-  vm!: FakeVmService;
   tools!: ToolsDirectory;
   home!: string;
   rpc!: RpcClient;
   bus!: EventBus;
   private readonly cleanup = new CleanupStack();
+  private vmService: FakeVmService | null = null;
   private env!: Readonly<Record<string, string>>;
+  private directory!: string;
   private natsUrl!: string;
-  private running: RunningService | null = null;
+  private running: RunningService | ImageServiceProcess | null = null;
 
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<ImageServiceHarness> {
-    const harness = new ImageServiceHarness();
+  private constructor(private readonly options: HarnessOptions) {}
+
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    options: HarnessOptions = {},
+  ): Promise<ImageServiceHarness> {
+    const harness = new ImageServiceHarness(options);
     await harness.startAll(env).catch(async (e: unknown) => {
       await harness.stop();
       throw e;
@@ -48,16 +65,26 @@ export class ImageServiceHarness {
     return this.cleanup.run();
   }
 
+  get vm(): FakeVmService {
+    if (this.vmService === null) throw new Error('no vm-service was started');
+    return this.vmService;
+  }
+
   get url(): string {
     return this.service.url;
   }
 
   get database(): DataSource {
+    if (this.service instanceof ImageServiceProcess) throw new Error('the database belongs to another process');
     return this.service.app.get(DataSource, { strict: false });
   }
 
   async startImageService(): Promise<void> {
-    this.running = await startService(imageService, this.env);
+    const { isProcess = false, homeBytes = null } = this.options;
+    const { env, directory } = this;
+    this.running = isProcess
+      ? await ImageServiceProcess.start({ env, directory, homeBytes })
+      : await startService(imageService, env);
   }
 
   async stopImageService(): Promise<void> {
@@ -66,8 +93,16 @@ export class ImageServiceHarness {
     await running?.stop();
   }
 
+  /** kill -9. */
+  async killImageService(): Promise<void> {
+    const { service } = this;
+    if (!(service instanceof ImageServiceProcess)) throw new Error('image-service runs in this process');
+    this.running = null;
+    await service.kill();
+  }
+
   async startVmService(): Promise<void> {
-    this.vm = await FakeVmService.start({ natsUrl: this.natsUrl });
+    this.vmService = await FakeVmService.start({ natsUrl: this.natsUrl });
   }
 
   call<Req extends object, Res extends object>(op: Operation<Req, Res>, request: Req): Promise<Res> {
@@ -113,7 +148,13 @@ export class ImageServiceHarness {
     return path.join(this.home, 'images', 'tiny', String(version), file);
   }
 
-  private get service(): RunningService {
+  /** A path below the home of image-service, also where only its process sees it. */
+  inHome(...parts: readonly string[]): string {
+    const file = path.join(this.home, ...parts);
+    return this.service instanceof ImageServiceProcess ? this.service.seen(file) : file;
+  }
+
+  private get service(): RunningService | ImageServiceProcess {
     if (this.running === null) throw new Error('image-service does not run');
     return this.running;
   }
@@ -121,6 +162,7 @@ export class ImageServiceHarness {
   private async startAll(env: Readonly<Record<string, string>>): Promise<void> {
     const directory = await tempDir('image-service');
     this.cleanup.defer('the home directory', () => directory.remove());
+    this.directory = directory.path;
     this.home = path.join(directory.path, 'home');
     this.tools = new ToolsDirectory(path.join(directory.path, 'tools'));
     await this.tools.create();
@@ -129,8 +171,8 @@ export class ImageServiceHarness {
     this.natsUrl = nats.url;
     const postgres = await startPostgres();
     this.cleanup.defer('postgres', () => postgres.stop());
-    await this.startVmService();
-    this.cleanup.defer('vm-service', () => this.vm.stop());
+    if (this.options.hasVmService ?? true) await this.startVmService();
+    this.cleanup.defer('vm-service', async () => this.vmService?.stop());
     await this.connect();
     this.env = {
       INQUEST_HOME: this.home,

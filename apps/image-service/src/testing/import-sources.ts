@@ -36,6 +36,10 @@ export class ImportSources {
     return path.join(this.directory, name);
   }
 
+  bytes(name: string): Promise<Buffer> {
+    return readFile(this.at(name));
+  }
+
   async write(name: string, bytes: Buffer): Promise<string> {
     await mkdir(path.dirname(this.at(name)), { recursive: true });
     await writeFile(this.at(name), bytes);

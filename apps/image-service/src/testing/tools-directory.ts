@@ -24,7 +24,8 @@ if (existsSync(beside('fail'))) {
   console.error('no space left on device');
   process.exit(3);
 }
-spawnSync('mke2fs', ['-q', '-F', '-t', 'ext4', out, '4M'], { stdio: ['ignore', 'ignore', 'inherit'] });
+const { status } = spawnSync('mke2fs', ['-q', '-F', '-t', 'ext4', out, '4M'], { stdio: ['ignore', 'ignore', 'inherit'] });
+if (status !== 0) process.exit(4);
 console.log(JSON.stringify({ sha256: '0'.repeat(64) }));
 `;
 

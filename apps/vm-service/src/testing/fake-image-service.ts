@@ -55,6 +55,11 @@ export class FakeImageService {
     return version;
   }
 
+  /** Nothing starts on a version any more; its files stay. */
+  retire(version: number): void {
+    this.versions.delete(version);
+  }
+
   fileOf(version: number, file: string): string {
     return path.join(this.imagesRoot, 'tiny', String(version), file);
   }
@@ -70,7 +75,7 @@ export class FakeImageService {
     return {
       name,
       version: number,
-      files: recordedFiles(record).map(([file, entry]) => ({ file, ...entry })),
+      files: recordedFiles(record).map(([file, entry]) => ({ file, verityDigest: null, ...entry })),
       kernelArguments: [],
       defaultMemoryMib: 128,
       hasScreen: false,

@@ -28,7 +28,19 @@ export class WarmMachines {
     if (template === null) return null;
     const machineId = newMachineId(this.config.nodeId as NodeId);
     const { cpus, memoryMib } = key;
-    const row = { machineId, incarnation: 1, name: null, cpus, memoryMib, allowedHosts: [], hasLocalModel: false };
+    const { hasScreen } = template;
+    const machine = {
+      machineId,
+      incarnation: 1,
+      name: null,
+      cpus,
+      memoryMib,
+      hasScreen,
+      rtcBase: null,
+      shares: [],
+      peer: null,
+    };
+    const row = { ...machine, allowedHosts: [], hasLocalModel: false };
     const evidence = new EvidenceBundle(this.paths.evidence(machineId, row.incarnation));
     const egress = this.offers.make(row);
     const startedAtMs = Date.now();
@@ -36,7 +48,7 @@ export class WarmMachines {
     const spec = cloneSpecOf(machineSpecification(row, launch, this.paths, egress), template);
     const handle = await requireTemplates(this.driver).clone(spec, signal);
     const driver = this.driver.name;
-    const life = new LiveMachine(handle, { evidence, egress, startedAtMs, origin: 'clone', driver });
+    const life = new LiveMachine(handle, { evidence, egress, startedAtMs, origin: 'clone', driver, shares: [] });
     try {
       await life.whenAnswering(AbortSignal.any([signal, life.ended]));
       return life;

@@ -106,4 +106,13 @@ describe('the warm pool on a real nats-server and Postgres', () => {
     await expect(instances()).resolves.toEqual([]);
     await vm.startVmService();
   });
+
+  it('ends what waits on a version that is retired, and fills itself with nothing', async () => {
+    await filled();
+    vm.images.retire(1);
+    await vm.images.rpc.gather(vmOps.removeTemplates, { image: 'tiny', version: 1 }, { windowMs: 10_000, expect: 1 });
+    await expect(waiting()).resolves.toBe(0);
+    await eventually(async () => expect(await instances()).toEqual([]));
+    await expect(vm.start()).rejects.toMatchObject({ code: 'IMAGE_UNKNOWN' });
+  });
 });

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { CPUS } from '@inquest/contracts-vm';
-import { deadlineSignal, delay, type MachineId } from '@inquest/kernel';
+import { deadlineSignal, delay, hasCode, type MachineId } from '@inquest/kernel';
 import { supportsTemplates, VM_DRIVER, type VmDriver } from '@inquest/vm-driver';
 import { ImageResolver } from '../machines/image-resolver';
 import type { LiveMachine } from '../machines/live-machine';
@@ -67,11 +67,12 @@ export class WarmPool implements OnApplicationBootstrap, BeforeApplicationShutdo
   }
 
   /**
-   * A machine that is the caller's from now on, or null when none of that version and shape waits. Its place is filled
+   * A machine that is the caller's from now on, or null when none of that version and shape, with a screen or without, waits. Its place is filled
    * once the caller is served and says `refill`: a clone in the making takes the processor that the claim needs.
    */
-  claim(key: TemplateKey): LiveMachine | null {
+  claim(key: TemplateKey, hasScreen: boolean): LiveMachine | null {
     for (const machine of this.waiting.values()) {
+      if (machine.life.handle.capabilities.screenshot !== hasScreen) continue;
       if (!isSame(machine.key, key) || machine.life.ended.aborted) continue;
       this.waiting.delete(machine.life.machineId);
       return machine.life;
@@ -89,6 +90,16 @@ export class WarmPool implements OnApplicationBootstrap, BeforeApplicationShutdo
     return this.machines.remove(life);
   }
 
+  /** Ends what waits on a version that nothing starts on any more. One that is being made meanwhile ends at the next look. */
+  async discardOf({ image, version }: Pick<TemplateKey, 'image' | 'version'>): Promise<void> {
+    const stale = this.waitingOn(image).filter(({ key }) => key.version === version);
+    await Promise.all(stale.map((machine) => this.discard(machine)));
+  }
+
+  private waitingOn(image: string): WarmMachine[] {
+    return [...this.waiting.values()].filter(({ key }) => key.image === image);
+  }
+
   private async keepFull(target: WarmPoolTarget): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
@@ -102,10 +113,14 @@ export class WarmPool implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   /** Makes one machine when there are too few. False when there was nothing to do, or nothing to make it of. */
   private async grow({ image, size }: WarmPoolTarget): Promise<boolean> {
-    const launch = await this.images.resolve(image, null, 'session');
+    const launch = await this.images.resolve(image, null, 'session').catch(async (e: unknown) => {
+      // Nothing else will take them away: no machine of this image is asked for any more.
+      if (isGone(e)) await Promise.all(this.waitingOn(image).map((machine) => this.discard(machine)));
+      throw e;
+    });
     const { version, defaultMemoryMib: memoryMib } = launch.image;
     const key = { image, version, cpus: CPUS.default, memoryMib };
-    const mine = [...this.waiting.values()].filter((machine) => machine.key.image === image);
+    const mine = this.waitingOn(image);
     const stale = mine.filter((machine) => !isSame(machine.key, key));
     await Promise.all(stale.map((machine) => this.discard(machine)));
     if (mine.length - stale.length >= size) return false;
@@ -145,6 +160,10 @@ export class WarmPool implements OnApplicationBootstrap, BeforeApplicationShutdo
     }
   }
 }
+
+/** No version of the image can be started, as opposed to: nobody knows at the moment. */
+const isGone = (e: unknown): boolean =>
+  ['IMAGE_UNKNOWN', 'IMAGE_NOT_FROZEN', 'IMAGE_CHANGED'].some((code) => hasCode(e, code));
 
 const isSame = (a: TemplateKey, b: TemplateKey): boolean =>
   a.image === b.image && a.version === b.version && a.cpus === b.cpus && a.memoryMib === b.memoryMib;

@@ -23,9 +23,11 @@ export class WarmStart {
 
   /** Takes a machine out of the pool for the request; null when none fits. It is the caller's to `become` or `release`. */
   claim({ image, imageVersion: version, cpus, memoryMib, ...wishes }: MachineEntity): LiveMachine | null {
-    // What leads out of a machine is there from its start, and a pool machine has none.
-    const isPlain = wishes.purpose === 'session' && wishes.allowedHosts.length === 0 && !wishes.hasLocalModel;
-    return isPlain ? this.pool.claim({ image, version, cpus, memoryMib }) : null;
+    // What leads out of a machine is there from its start, and a pool machine has none; its clock runs already.
+    const isOffline = wishes.allowedHosts.length === 0 && !wishes.hasLocalModel && wishes.peer === null;
+    const isClosed = isOffline && wishes.shares.length === 0;
+    const isPlain = wishes.purpose === 'session' && isClosed && wishes.rtcBase === null;
+    return isPlain ? this.pool.claim({ image, version, cpus, memoryMib }, wishes.hasScreen) : null;
   }
 
   /**

@@ -20,10 +20,13 @@ import { examples } from './examples';
 import { imagePath, namedVersion, nameAndVersion } from './image-name';
 import { wholeNumber } from './option-values';
 
+const BYTES_PER_MIB = 1024 * 1024;
+
 interface ImportOptions {
   readonly format: ImportFormat;
   readonly sha256?: string | undefined;
   readonly remote?: boolean | undefined;
+  readonly disk?: number | undefined;
   readonly memory?: number | undefined;
   readonly requiredCli?: string | undefined;
 }
@@ -86,6 +89,11 @@ function addImportCommand(image: CommandUnknownOpts, context: ContextOf): void {
     .addOption(new Option('--format <format>', 'what the source is').choices(IMPORT_FORMATS).makeOptionMandatory())
     .option('--sha256 <hex>', 'the digest that its publisher names; of an OCI layout, that of the image manifest')
     .option('--remote', 'the source is in the import directory of image-service')
+    .option(
+      '--disk <MiB>',
+      'size of the disk that is made of a tar or an OCI layout; a disk keeps its own',
+      wholeNumber,
+    )
     .option('--memory <MiB>', 'memory of machines that ask for none', wholeNumber)
     .option('--required-cli <command>', 'the command that proves the agent command line it must contain')
     .description('make the next version of a disk, a root tar or an OCI layout that somebody else built')
@@ -105,6 +113,7 @@ async function importImage(context: CliContext, name: string, source: string, op
   const declaration = {
     format: options.format,
     digest: digest.startsWith('sha256:') ? digest : `sha256:${digest}`,
+    ...(options.disk === undefined ? {} : { diskBytes: options.disk * BYTES_PER_MIB }),
     ...(options.memory === undefined ? {} : { memoryMib: options.memory }),
     ...(options.requiredCli === undefined ? {} : { requiredCli: options.requiredCli }),
   };

@@ -105,6 +105,7 @@ function describeVersion(printer: CliContext['printer'], detail: ImageVersionDet
     ['size', `${v.sizeBytes === null ? '-' : size(v.sizeBytes)}, on disk ${size(diskUseBytes)}`],
     ['age', age(v.createdAtMs, Date.now())],
     ['last verified', v.verifiedAtMs === null ? '-' : `${age(v.verifiedAtMs, Date.now())} ago`],
+    ['fs-verity', verityText(detail)],
     ['kernel', v.kernelVersion],
     ['guest agent', v.agentVersion],
     ['packages', String(packages.length)],
@@ -112,6 +113,11 @@ function describeVersion(printer: CliContext['printer'], detail: ImageVersionDet
   ];
   const lines = aligned(facts.map(([fact, value]) => [fact, printableLine(value)] as const));
   return [...lines, '', ...checkLines(v)].join('\n');
+}
+
+function verityText({ files }: ImageVersionDetail): string {
+  if (files.length === 0) return '-';
+  return files.every(({ verityDigest }) => verityDigest !== null) ? 'enabled' : 'not available on its file system';
 }
 
 function originText({ origin, recipeDigest, sourceDigest }: ImageVersionView): string {

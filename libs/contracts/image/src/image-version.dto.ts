@@ -67,6 +67,8 @@ export class SealedFileView {
   @Matches(/^\d{1,20}$/) readonly ctimeNs!: string;
   /** Permission bits in octal, e.g. `0444`. */
   @Matches(/^0[0-7]{3}$/) readonly mode!: string;
+  /** The kernel's own digest of a file with fs-verity; null where the file system has none. */
+  @Nullable() @IsDigest() readonly verityDigest: string | null = null;
 }
 
 /** A live machine that stands on a version. */

@@ -41,7 +41,7 @@ export const imageError = defineErrors({
   IMAGE_IN_USE: {
     fault: 'caller',
     status: 409,
-    when: 'Machines, templates or child versions stand on the version, so it cannot be retired, removed or frozen.',
+    when: 'Machines or child versions stand on the version, so it cannot be retired, removed or frozen.',
     remediation: 'End what the message names (`vmctl rm <machine>`), then ask again.',
   },
   IMAGE_SOURCE_UNREACHABLE: {

@@ -5,8 +5,8 @@ import { abortable } from '@inquest/kernel';
 import { imageStoreError } from './errors';
 import type { FileRecord } from './version-record';
 
-/** What tells a file from any other without reading it: everything of its record but the digest. */
-export type FileIdentity = Omit<FileRecord, 'digest'>;
+/** What tells a file from any other without reading it: everything of its record but the digests. */
+export type FileIdentity = Omit<FileRecord, 'digest' | 'verityDigest'>;
 
 const CHUNK_BYTES = 1024 * 1024; // larger ones do not hash faster
 const PERMISSION_BITS = 0o777n;

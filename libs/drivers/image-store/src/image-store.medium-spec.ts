@@ -20,6 +20,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { FsVerity } from './fs-verity';
 import { ImageStore } from './image-store';
 import type { Staging } from './staging';
 import { IMAGE_FILE_NAMES, type ImageFileName } from './version-files';
@@ -113,8 +114,14 @@ describe('ImageStore', () => {
   });
 
   describe('launch check', () => {
-    it('takes no longer than 5 ms', async () => {
-      const record = await seal();
+    it.each([
+      ['20 MB', 20e6],
+      ['2 GB', 2e9],
+    ])('takes no longer than 5 ms for a disk of %s', async (_what, sizeBytes) => {
+      const staging = await stageFiles();
+      await truncate(staging.pathOf('disk.raw'), sizeBytes);
+      await store.place(staging, TINY);
+      const record = await store.seal(TINY, never);
       const timesMs: number[] = [];
       for (let round = 0; round < 20; round++) {
         const startMs = performance.now();
@@ -206,6 +213,44 @@ describe('ImageStore', () => {
       const record = await seal();
       await writeFile(at('tiny', '1', 'extra'), '');
       await expect(store.verifyFully(record, never)).rejects.toMatchObject({ code: 'IMAGE_FILE_UNEXPECTED' });
+    });
+  });
+
+  describe('with fs-verity', () => {
+    /** A file system that has it; or not, with the reason. */
+    const verityOf = (reason: string | null): FsVerity & { readonly digests: Map<string, string> } => {
+      const digests = new Map<string, string>();
+      return {
+        digests,
+        enable: async (file) => {
+          if (reason === null) digests.set(file, `sha256:${String(digests.size + 1).padStart(64, '0')}`);
+          return reason;
+        },
+        measure: async (file) => digests.get(file) ?? '',
+      };
+    };
+
+    it('records the digest of the kernel for each file, and compares it when everything is verified', async () => {
+      const verity = verityOf(null);
+      store = new ImageStore(root, verity);
+      const record = await seal();
+      expect(record.fsVerity).toBe('enabled');
+      expect(record.files['disk.raw']?.verityDigest).toBe(verity.digests.get(at('tiny', '1', 'disk.raw')));
+      await store.verifyFully(record, never);
+      verity.digests.set(at('tiny', '1', 'vmlinux'), `sha256:${'f'.repeat(64)}`);
+      await expect(store.verifyFully(record, never)).rejects.toMatchObject({
+        code: 'IMAGE_DIGEST_MISMATCH',
+        details: { file: 'vmlinux', found: `sha256:${'f'.repeat(64)}` },
+      });
+    });
+
+    it('seals all the same where there is none, and says why in the record', async () => {
+      store = new ImageStore(root, verityOf('the file system has none'));
+      const record = await seal();
+      expect(record.fsVerity).toBe('not available: the file system has none');
+      expect(record.files['disk.raw']?.verityDigest).toBeUndefined();
+      expect(await store.readRecord(TINY)).toEqual(record);
+      await store.verifyFully(record, never);
     });
   });
 

@@ -4,6 +4,7 @@ import { newId } from '@inquest/kernel';
 import { imageStoreError } from './errors';
 import { differences, identityOf } from './file-evidence';
 import { flush, onFileSystem, statusOf, systemCode } from './file-system';
+import { fsVerityTool, type FsVerity } from './fs-verity';
 import { Staging } from './staging';
 import {
   checkedFileNames,
@@ -12,6 +13,7 @@ import {
   takeFileRecords,
   type HashProgress,
 } from './version-directory';
+import { checkVerity, enableVerity, VERITY_ENABLED, withVerity } from './version-verity';
 import { alreadyThere, changedFile, digestMismatch, missingFile } from './version-errors';
 import { diskFormatOf, RECORD_FILE_NAME, STAGING_DIRECTORY_NAME, type DiskFormat } from './version-files';
 import { checkVersionId, versionIdFrom, versionLabel, type VersionId } from './version-id';
@@ -43,7 +45,10 @@ export interface BootFiles {
  * appears whole or not at all, whatever is killed when; no method rewrites a file of a version.
  */
 export class ImageStore {
-  constructor(private readonly root: string) {}
+  constructor(
+    private readonly root: string,
+    private readonly verity: FsVerity = fsVerityTool,
+  ) {}
 
   /** An empty staging directory. The caller must `place` or `discard` it. */
   async stage(): Promise<Staging> {
@@ -109,8 +114,9 @@ export class ImageStore {
   }
 
   /**
-   * Makes the files of a placed version read-only, hashes them and writes the record. A kill in the middle leaves the
-   * version without a record; sealing it again is then right. Throws `IMAGE_VERSION_SEALED` when it has one.
+   * Makes the files of a placed version read-only, gives them fs-verity where that is available, hashes them and writes the
+   * record. A kill in the middle leaves the version without a record; sealing it again is then right. Throws
+   * `IMAGE_VERSION_SEALED` when it has one.
    */
   async seal(
     id: VersionId,
@@ -123,8 +129,10 @@ export class ImageStore {
       const names = await checkedFileNames(directory, id);
       // Before the hash: a change of mode changes the ctime that is recorded.
       for (const name of names) await chmod(path.join(directory, name), SEALED_MODE);
-      const files = await takeFileRecords(directory, names, signal, onProgress);
-      const record: VersionRecord = { formatVersion: RECORD_FORMAT_VERSION, ...id, files };
+      const fsVerity = await enableVerity(this.verity, directory, names, signal);
+      const taken = await takeFileRecords(directory, names, signal, onProgress);
+      const files = fsVerity === VERITY_ENABLED ? await withVerity(this.verity, directory, taken, signal) : taken;
+      const record: VersionRecord = { formatVersion: RECORD_FORMAT_VERSION, ...id, files, fsVerity };
       await this.writeRecord(directory, record);
       return record;
     });
@@ -141,6 +149,11 @@ export class ImageStore {
       );
     }
     return parseVersionRecord(await onFileSystem(`read ${file}`, () => readFile(file, 'utf8')), id);
+  }
+
+  /** Whether a version has a record. Throws `IMAGE_VERSION_MISSING`. */
+  async isSealed(id: VersionId): Promise<boolean> {
+    return (await this.recordStatus(await this.existingDirectory(id))) !== null;
   }
 
   /**
@@ -176,6 +189,7 @@ export class ImageStore {
       const digest = found[name]?.digest;
       if (digest === undefined) throw missingFile(record, name);
       if (digest !== recorded.digest) throw digestMismatch(record, name, recorded.digest, digest);
+      await checkVerity(this.verity, directory, record, name, signal);
     }
     await this.checkAtLaunch(record);
   }

@@ -1,5 +1,6 @@
 export { imageStoreError } from './errors';
 export { onFileSystem } from './file-system';
+export type { FsVerity } from './fs-verity';
 export { ImageStore, type BootFiles, type StoredVersion } from './image-store';
 export { Staging } from './staging';
 export type { HashProgress } from './version-directory';

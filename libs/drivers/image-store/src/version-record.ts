@@ -12,17 +12,21 @@ export interface FileRecord {
   readonly ctimeNs: string;
   /** Permission bits, e.g. `0444`. */
   readonly mode: string;
+  /** The kernel's digest of a file with fs-verity; null or absent where that is not available. */
+  readonly verityDigest?: string | null;
 }
 
 /** What was recorded when a version was sealed. Every launch compares the files with it. */
 export interface VersionRecord extends VersionId {
   readonly formatVersion: typeof RECORD_FORMAT_VERSION;
   readonly files: Readonly<Partial<Record<ImageFileName, FileRecord>>>;
+  /** `enabled`, or `not available: ` and why; absent in records that are made of something else than `seal`. */
+  readonly fsVerity?: string;
 }
 
 export const RECORD_FORMAT_VERSION = 1;
 
-const FILE_PATTERNS: Readonly<Record<Exclude<keyof FileRecord, 'sizeBytes'>, RegExp>> = {
+const FILE_PATTERNS: Readonly<Record<Exclude<keyof FileRecord, 'sizeBytes' | 'verityDigest'>, RegExp>> = {
   digest: /^sha256:[0-9a-f]{64}$/,
   inode: /^[0-9]{1,20}$/,
   mtimeNs: /^-?[0-9]{1,20}$/,
@@ -31,7 +35,9 @@ const FILE_PATTERNS: Readonly<Record<Exclude<keyof FileRecord, 'sizeBytes'>, Reg
 };
 
 /** The files of a record, in a fixed order. */
-export const recordedFiles = ({ files }: VersionRecord): readonly (readonly [ImageFileName, FileRecord])[] =>
+export const recordedFiles = ({
+  files,
+}: Pick<VersionRecord, 'files'>): readonly (readonly [ImageFileName, FileRecord])[] =>
   Object.entries(files) as [ImageFileName, FileRecord][];
 
 /** Reads `record.json`. Throws `IMAGE_RECORD_INVALID` unless it is a whole record of exactly this version. */
@@ -60,9 +66,13 @@ function isVersionRecord(value: unknown): value is VersionRecord {
 const isFileRecord = (value: unknown): value is FileRecord =>
   isObject(value) &&
   Number.isSafeInteger(value['sizeBytes']) &&
+  isDigestOrNone(value['verityDigest']) &&
   Object.entries(FILE_PATTERNS).every(([key, pattern]) => {
     const field = value[key];
     return typeof field === 'string' && pattern.test(field);
   });
+
+const isDigestOrNone = (value: unknown): boolean =>
+  value == null || (typeof value === 'string' && FILE_PATTERNS.digest.test(value));
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

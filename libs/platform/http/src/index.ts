@@ -6,6 +6,8 @@ export { configureHttp, HttpModule } from './http.module';
 export { setupOpenApi, type OpenApiOptions } from './open-api';
 export { problemBody, ProblemFilter, sendProblem, type ProblemBody } from './problem.filter';
 export { checkSameSite, sameSite } from './same-site';
+export { resumeAfter, sendEvents, whenGone, type ServerSentEvent } from './server-sent-events';
 export { SignedUrl, SignedUrlGuard } from './signed-url.guard';
 export { traceRequest } from './trace.middleware';
+export { serveUpgrades, type Upgrade } from './upgrades';
 export { UrlSigner, type SignedRequest } from './url-signer';

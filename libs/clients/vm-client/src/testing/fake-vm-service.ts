@@ -42,6 +42,8 @@ export class FakeVmService {
   readonly memoryAvailableMib: number;
   /** By id, oldest first; also those that were destroyed. */
   readonly machines = new Map<string, FakeMachine>();
+  /** Versions that have a template, as `name:version`. */
+  readonly templates = new Set<string>();
   /** Every call that arrived, oldest first. */
   readonly calls: VmOpName[] = [];
   readonly streams = new FakeStreams(this);

@@ -13,13 +13,17 @@ import {
   ListMachinesRequest,
   MachineList,
   MachineRequest,
+  MakeTemplateRequest,
   NodeView,
   OpenStreamRequest,
   ReadFileRequest,
   ReadFileView,
+  RemovedTemplatesView,
+  RemoveTemplatesRequest,
   ResetMachineRequest,
   ShutdownMachineRequest,
   StartMachineRequest,
+  TemplateView,
   VerdictReport,
   vmError,
   vmOps,
@@ -32,7 +36,7 @@ import {
 import { RpcHandler } from '@inquest/messaging';
 import type { FakeVmService } from './fake-vm-service';
 
-/** The controller of one `FakeVmService`: every operation of the contract. */
+/** The controller of one `FakeVmService`: the operations that other services call. */
 export function fakeVmController(service: FakeVmService): Type {
   @Controller()
   class FakeVmController {
@@ -62,6 +66,23 @@ export function fakeVmController(service: FakeVmService): Type {
     @RpcHandler(vmOps.start)
     start(@Payload() request: StartMachineRequest): Promise<MachineView> {
       return service.perform('start', () => service.begin(request).view);
+    }
+
+    @RpcHandler(vmOps.makeTemplate)
+    makeTemplate(@Payload() { image, version, cpus, memoryMib }: MakeTemplateRequest): Promise<TemplateView> {
+      return service.perform('makeTemplate', () => {
+        const isNew = !service.templates.has(`${image}:${version}`);
+        service.templates.add(`${image}:${version}`);
+        return dto(TemplateView, { node: service.nodeId, image, version, cpus, memoryMib: memoryMib ?? 256, isNew });
+      });
+    }
+
+    @RpcHandler(vmOps.removeTemplates, { everyNode: true })
+    removeTemplates(@Payload() { image, version }: RemoveTemplatesRequest): Promise<RemovedTemplatesView> {
+      return service.perform('removeTemplates', () => {
+        service.templates.delete(`${image}:${version}`);
+        return dto(RemovedTemplatesView, { node: service.nodeId });
+      });
     }
 
     @RpcHandler(vmOps.show)
