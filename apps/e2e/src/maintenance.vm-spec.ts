@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cp, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
@@ -81,7 +82,7 @@ describe('the maintenance app', () => {
       await button('Freeze …').click();
       await button('Freeze it').click();
       await heading('Freeze tiny:1').waitFor();
-      await page.getByText('the guest agent answers').waitFor({ timeout: WORK_MS });
+      await page.getByText('the guest agent answers', { exact: true }).waitFor({ timeout: WORK_MS });
       await page.getByText(/^Proven and frozen in/).waitFor({ timeout: WORK_MS });
       await page.getByText(/sha256:[0-9a-f]{64}/).waitFor();
       const checks = await page.locator('.check').allInnerTexts();
@@ -165,6 +166,46 @@ describe('the maintenance app', () => {
   );
 
   it(
+    'opens a terminal in a machine: typed into, as large as its window, left by keyboard, and still there after a reload',
+    async () => {
+      const wanted = { image: 'tiny', name: 'typed-into' };
+      const started = await platform.request('/v1/machines', { method: 'POST', body: JSON.stringify(wanted) });
+      const machine = `${url}/machines/${String(started.body['machineId'])}`;
+      await page.goto(machine);
+      await button('Open a terminal').click({ timeout: WORK_MS });
+      await heading('Terminal of typed-into').waitFor();
+      await page.getByText('You are in control.').first().waitFor();
+      const screen = page.getByRole('region', { name: 'Screen of typed-into' }).locator('.xterm-rows');
+      await screen.getByText('root@typed-into').waitFor();
+      await page.keyboard.type("printf 'orange: \\033[38;2;255;100;0mgl''ow\\033[0m\\n'\n");
+      const glow = screen.getByText('glow', { exact: true });
+      // Set as a property, which the browser puts into its own words: the page's policy forbids it as an attribute.
+      expect(await glow.getAttribute('style')).toContain('rgb(255, 100, 0)');
+      const { width = 0, height = 0 } = page.viewportSize() ?? {};
+      await page.setViewportSize({ width: 360, height: 740 });
+      await page.keyboard.type('until stty size | grep " 3.$"; do sleep 0.1; done\n');
+      await screen.getByText(/^\d+ 3\d$/).waitFor();
+      expect(await browser.accessibilityFindings()).toEqual([]);
+      expect(await browser.sidewaysOverflowPx()).toBe(0);
+      await page.setViewportSize({ width, height });
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate<string>('document.activeElement?.getAttribute("aria-label")')).toBe('Terminal input');
+      await page.keyboard.press('Control+F6');
+      expect(await focused(page)).toBe('Back to the screen');
+      await page.reload();
+      await page.getByText('You are in control.').first().waitFor();
+      await glow.waitFor();
+      await page.goto(machine);
+      await button('Open a terminal').click();
+      await button('End it').click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+      await page.getByText('It has ended: it was closed.').first().waitFor();
+      await platform.request('/v1/machines/typed-into', { method: 'DELETE' });
+    },
+    WORK_MS,
+  );
+
+  it(
     'shows the transcript of a session while it is written, then verdict, publication and closing census',
     async () => {
       const project = { project: 'browser', image: 'tiny' };
@@ -226,6 +267,36 @@ describe('the maintenance app', () => {
       await banner.waitFor({ state: 'detached' });
       await page.goto(`${url}/images/tiny`);
       await page.getByText('Sessions get version 2.').waitFor();
+    },
+    WORK_MS,
+  );
+
+  it(
+    'imports a disk: refuses one of the wrong digest in words, and makes a version of the right one with its progress',
+    async () => {
+      const disk = path.join(platform.home, 'images', 'tiny', '1', 'disk.raw');
+      await page.goto(`${url}/images`);
+      await page.getByRole('link', { name: 'Import an image …' }).click();
+      await heading('Import an image').waitFor();
+      expect(await button('Import it').isDisabled()).toBe(true);
+      await page.getByLabel('Image', { exact: true }).fill('brought');
+      await page.getByLabel('What it is').selectOption('ext4');
+      await page.getByLabel('File').setInputFiles(disk);
+      await page.getByLabel('sha256 digest').fill('0'.repeat(63));
+      await page.keyboard.press('Tab');
+      await page.getByText('Not 64 digits of a sha256').waitFor();
+      await page.getByLabel('sha256 digest').fill('0'.repeat(64));
+      await button('Import it').click();
+      await page.getByRole('alert').getByText('IMAGE_SOURCE_DIGEST_WRONG').waitFor({ timeout: WORK_MS });
+      // The browser itself reports the refusal.
+      expect(browser.complaints.splice(0).join()).toContain('422');
+      await page.getByLabel('sha256 digest').fill(`${await sha256Of(disk)}  disk.raw`);
+      await button('Import it').click();
+      await heading('Import brought:2').waitFor({ timeout: WORK_MS });
+      await page.getByText(/^Imported in/).waitFor({ timeout: WORK_MS });
+      await page.goto(`${url}/images/brought`);
+      await card('brought:2').getByText('built', { exact: true }).waitFor();
+      await card('brought:1').getByText('failed', { exact: true }).waitFor();
     },
     WORK_MS,
   );
@@ -313,6 +384,7 @@ describe('the maintenance app', () => {
       { route: '/images', shows: 'Newest version' },
       { route: '/images/tiny', shows: 'tiny:1' },
       { route: '/images/tiny/versions/1', shows: /check passed/ },
+      { route: '/import', shows: 'sha256 digest' },
       { route: '/machines', shows: 'by-hand' },
       { route: `/machines/${machine}`, shows: 'RESUME' },
       { route: '/sessions', shows: session },
@@ -324,6 +396,11 @@ describe('the maintenance app', () => {
     ];
   }
 });
+
+const sha256Of = async (file: string): Promise<string> =>
+  createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
 
 /** The text of what has the focus. */
 const focused = (page: Page): Promise<string> => page.evaluate<string>('document.activeElement?.textContent ?? ""');

@@ -8,7 +8,7 @@ import { AppFiles } from './app-files';
 import { setPageHeaders } from './page-headers';
 
 /** The app's own routes: each is the same page, which shows what its path names. */
-const PAGES = ['images', 'machines', 'sessions', 'publications', 'nodes'];
+const PAGES = ['images', 'import', 'machines', 'sessions', 'publications', 'nodes'];
 /** A file's content never changes under its name. */
 const ASSET_MAX_AGE_MS = 365 * 24 * 60 * 60 * 1000;
 const NONCE_BYTES = 16;

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ForgeCheckView, PublicationList, PublicationView } from '@inquest/contracts-publish';
+import type { ForgeCheckView, PublicationList, PublicationView, RetryOptions } from '@inquest/contracts-publish';
 import { callGateway, segment } from './request';
 
 const LIST_EVERY_MS = 5_000;
@@ -24,12 +24,15 @@ export const usePublication = (publicationId: string) =>
     refetchInterval: LIST_EVERY_MS,
   });
 
-/** Tries a publication again; one that is published stays as it is. */
+/** Tries a publication again, on a branch of its session if need be; what is published stays as it is. */
 export function useRetryPublication(publicationId: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () =>
-      callGateway<PublicationView>(`/v1/publications/${segment(publicationId)}/retry`, { method: 'POST', body: {} }),
+    mutationFn: (options: RetryOptions) =>
+      callGateway<PublicationView>(`/v1/publications/${segment(publicationId)}/retry`, {
+        method: 'POST',
+        body: options,
+      }),
     onSettled: () => client.invalidateQueries({ queryKey: ['publications'] }),
   });
 }

@@ -50,7 +50,8 @@ export async function openGateway(path: string, options: RequestOptions): Promis
   throw problemOf(response.status, await response.json().catch(() => null));
 }
 
-function queryString(query: Query): string {
+/** `?a=b`, or nothing. */
+export function queryString(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value === null) continue;

@@ -1,3 +1,4 @@
+import { Link } from 'react-router';
 import type { ImageView } from '@inquest/contracts-image';
 import type { MachineView } from '@inquest/contracts-vm';
 import { useImages } from '../api/images';
@@ -18,7 +19,14 @@ export function ImagesPage() {
   const images = useImages();
   const machines = useMachines(false);
   return (
-    <Page title="Images">
+    <Page
+      title="Images"
+      actions={
+        <Link className="button" to="/import">
+          Import an image …
+        </Link>
+      }
+    >
       <QueryView answer={images} what="images">
         {({ items }) =>
           items.length === 0 ? (

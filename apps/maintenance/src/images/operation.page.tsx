@@ -1,4 +1,4 @@
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { Label, ProgressBar } from 'react-aria-components';
 import type { OperationView } from '@inquest/contracts-shared';
 import { useCancelOperation, useImage, useOperation } from '../api/images';
@@ -9,9 +9,9 @@ import { ProblemNotice } from '../components/notice';
 import { Page, Section } from '../components/page';
 import { QueryView } from '../components/query-view';
 import { OPERATION_TONE } from '../components/tone';
-import { duration } from '../text/phrases';
 import { Checks } from './checks';
 import { FreezeStages } from './freeze-stages';
+import { OperationOutcome } from './operation-outcome';
 import { SmokeConsole } from './smoke-console';
 import { VersionLog } from './version-log';
 
@@ -86,7 +86,7 @@ function Operation({ name, operation }: { readonly name: string; readonly operat
         )}
       </ProgressBar>
       <LiveText>{isRunning ? `${subject}: ${step}` : `${subject}: ${state}`}</LiveText>
-      <Outcome name={name} operation={operation} digest={version?.digest ?? null} />
+      <OperationOutcome name={name} operation={operation} version={version} />
       {isFreeze && (
         <>
           <FreezeStages operation={operation} />
@@ -117,49 +117,3 @@ function lastCheck(checks: readonly { readonly name: string; readonly outcome: s
   const last = checks.at(-1);
   return last === undefined ? '' : `Check ${last.outcome}: ${last.name}`;
 }
-
-interface OutcomeProps {
-  readonly name: string;
-  readonly operation: OperationView;
-  readonly digest: string | null;
-}
-
-function Outcome({ name, operation: { kind, state, error, subject, startedAtMs, endedAtMs }, digest }: OutcomeProps) {
-  if (state === 'running' || endedAtMs === null) return null;
-  if (error !== null) {
-    return (
-      <div className="notice" data-tone="bad" role="alert">
-        <p className="notice-title">{error.message}</p>
-        <p>{error.remediation}</p>
-        <p className="notice-foot">
-          <code>{error.code}</code>
-        </p>
-      </div>
-    );
-  }
-  return (
-    <div className="notice" data-tone="good">
-      <p className="notice-title">
-        {DONE[kind] ?? 'Done'} in {duration(endedAtMs - startedAtMs)}.
-      </p>
-      {kind === 'image.freeze' && digest !== null && (
-        <p>
-          Its digest is <code className="wrap">{digest}</code>
-        </p>
-      )}
-      <p>
-        {kind === 'image.build' ? 'Next: freeze it, on the page of ' : 'See '}
-        <Link to={`/images/${name}`}>{kind === 'image.build' ? name : `all versions of ${subject.split(':')[0]}`}</Link>
-        .
-      </p>
-    </div>
-  );
-}
-
-const DONE: Readonly<Record<string, string>> = {
-  'image.build': 'Built',
-  'image.freeze': 'Proven and frozen',
-  'image.verify': 'Every file is as it was frozen; read again',
-  'image.unfreeze': 'A working copy is open',
-  'image.import': 'Imported',
-};

@@ -24,7 +24,7 @@ export function VersionActions({ version: view, isUnfrozen, asks }: VersionActio
   if (isRemoved || state === 'building') return null;
   return (
     <div className="actions">
-      {(state === 'built' || state === 'smoke_ok' || state === 'unfrozen') && <Freeze view={view} asks={asks} />}
+      {(state === 'built' || state === 'smoke_ok' || state === 'unfrozen') && <FreezeButton view={view} asks={asks} />}
       {state === 'frozen' && <Verify view={view} asks={asks} />}
       {state === 'frozen' && !isUnfrozen && <UnfreezeDialog version={view} asks={asks} />}
       {state === 'frozen' ? <Retire view={view} asks={asks} /> : <Remove view={view} asks={asks} />}
@@ -37,7 +37,13 @@ interface ActionProps {
   readonly asks: VersionAsks;
 }
 
-function Freeze({ view: { name, version, state }, asks: { ask, isBusy } }: ActionProps): ReactNode {
+interface FreezeButtonProps {
+  readonly view: ImageVersionView;
+  readonly asks: Pick<VersionAsks, 'ask' | 'isBusy'>;
+}
+
+/** Asks before a version is proven and frozen, and says what that is. */
+export function FreezeButton({ view: { name, version, state }, asks: { ask, isBusy } }: FreezeButtonProps): ReactNode {
   return (
     <AskDialog
       trigger="Freeze …"
@@ -87,7 +93,8 @@ function Retire({ view: { name, version }, asks: { end, isBusy } }: ActionProps)
       onConfirm={() => end({ ending: 'retire', version })}
     >
       <p>
-        No machine starts on it any more. It is refused while a machine, a template or another version stands on it.
+        No machine starts on it any more, and its templates are removed. It is refused while a machine or another
+        version stands on it.
       </p>
     </AskDialog>
   );

@@ -25,6 +25,7 @@ function Use({ name, detail }: { readonly name: string; readonly detail: ImageVe
       <Facts
         facts={[
           { label: 'Blocks on disk', value: size(diskUseBytes) },
+          { label: 'fs-verity', value: verityOf(detail) },
           { label: 'Packages', value: packages.length === 0 ? 'none recorded' : count(packages.length, 'package') },
           { label: 'Descends from', value: versionsOf(name, ancestors) },
           { label: 'Unfrozen from it', value: versionsOf(name, children) },
@@ -44,6 +45,11 @@ function Use({ name, detail }: { readonly name: string; readonly detail: ImageVe
       )}
     </>
   );
+}
+
+function verityOf({ files }: ImageVersionDetail): string {
+  if (files.length === 0) return 'given at freeze';
+  return files.every(({ verityDigest }) => verityDigest !== null) ? 'enabled' : 'not available';
 }
 
 const versionsOf = (name: string, versions: readonly number[]): string =>
