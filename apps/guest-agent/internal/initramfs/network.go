@@ -26,6 +26,9 @@ func configureNetwork(arguments map[string]string) {
 	if err := raiseLoopback(); err != nil {
 		report(fmt.Errorf("bring %s up: %w", loopbackName, err))
 	}
+	if err := configurePeers(); err != nil {
+		report(err)
+	}
 }
 
 func raiseLoopback() error {

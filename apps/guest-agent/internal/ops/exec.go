@@ -46,7 +46,9 @@ type execution struct {
 	started time.Time
 	// stdin is the agent's end of the pipe, or nil.
 	stdin *os.File
-	// outputs are stdout and stderr, or none when the output is discarded.
+	// terminal is the agent's end of it, or nil.
+	terminal *process.Terminal
+	// outputs are stdout and stderr, what a terminal shows, or none when the output is discarded.
 	outputs []*output
 }
 
@@ -56,7 +58,7 @@ func (s *Server) exec(ctx context.Context, call *call) error {
 	if err := call.decode(&request); err != nil {
 		return err
 	}
-	call.dataDue = request.Stdin
+	call.dataDue = request.Stdin || request.Pty != nil
 	command, err := request.prepare(s.ways.Environment())
 	if err != nil {
 		return err
@@ -76,7 +78,7 @@ func (s *Server) exec(ctx context.Context, call *call) error {
 	}
 	go func() {
 		defer hangUp()
-		readInput(call.in, running.stdin)
+		readInput(call.in, running.input())
 	}()
 	for index, output := range running.outputs {
 		kind := []frames.Kind{frames.KindStdout, frames.KindStderr}[index]
@@ -97,7 +99,7 @@ func (s *Server) start(command *command) (*execution, error) {
 		running.closeOwnEnds()
 		return nil, err
 	}
-	running.id = s.execs.add(running.child)
+	running.id = s.execs.add(running.child, running.terminal)
 	return running, nil
 }
 
@@ -111,6 +113,8 @@ func (e *execution) launch(files []*os.File) error {
 	if os.Geteuid() == 0 {
 		attributes.Sys.Credential = &e.command.account.credential
 	}
+	// The command leads a session of its own, and its standard input is the terminal of that.
+	attributes.Sys.Setctty = e.terminal != nil
 	for _, file := range files {
 		attributes.Files = append(attributes.Files, file.Fd())
 	}
@@ -126,6 +130,9 @@ func (e *execution) launch(files []*os.File) error {
 // openFiles opens the command's three files, in the order of their numbers, and keeps the agent's ends. The caller
 // closes the returned files also when there is an error.
 func (e *execution) openFiles() ([]*os.File, error) {
+	if e.command.terminal != nil {
+		return e.openTerminal()
+	}
 	var files []*os.File
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -183,6 +190,9 @@ func (e *execution) closeOwnEnds() {
 	if e.stdin != nil {
 		e.stdin.Close()
 	}
+	if e.terminal != nil {
+		e.terminal.Release()
+	}
 	for _, output := range e.outputs {
 		output.reader.Close()
 	}
@@ -229,14 +239,17 @@ func (e *execution) awaitExit(ctx context.Context) (timedOut bool) {
 		timedOut = true
 	case <-hungUp:
 	}
-	e.killGroup()
+	e.kill()
 	// Without a limit: a process that the kernel cannot stop has not ended, and must not be reported as if it had.
 	<-e.child.Exited
 	return timedOut
 }
 
-// cleanUp kills what the command left in its group and collects the last of the output.
+// cleanUp kills what the command left behind and collects the last of the output.
 func (e *execution) cleanUp() {
+	if e.terminal != nil {
+		e.terminal.Release()
+	}
 	grace := time.NewTimer(orphanOutputGrace)
 	defer grace.Stop()
 	for _, output := range e.outputs {
@@ -247,8 +260,8 @@ func (e *execution) cleanUp() {
 		}
 		break
 	}
-	e.killGroup()
-	e.server.reaper.AwaitGroupGone(e.child, killLimit)
+	e.kill()
+	e.awaitGone()
 	for _, output := range e.outputs {
 		output.cutOff()
 	}
@@ -258,11 +271,6 @@ func (e *execution) cleanUp() {
 	if e.stdin != nil {
 		e.stdin.Close()
 	}
-}
-
-func (e *execution) killGroup() {
-	// The agent may signal every process of the guest, and a group that is gone is no error.
-	_ = process.SignalGroup(e.child, syscall.SIGKILL)
 }
 
 func signalName(sig syscall.Signal) string {

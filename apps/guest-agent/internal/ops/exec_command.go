@@ -3,10 +3,18 @@ package ops
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 	"time"
+
+	"inquest.dev/guest-agent/internal/process"
 )
+
+// defaultTerm is what terminals of people understand today, and what images have a description of.
+const defaultTerm = "xterm-256color"
+
+var termName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 
 const (
 	shellPath   = "/bin/sh"
@@ -22,6 +30,13 @@ type execRequest struct {
 	TimeoutMs int64             `json:"timeoutMs"`
 	Stdin     bool              `json:"stdin"`
 	Detach    bool              `json:"detach"`
+	Pty       *ptyRequest       `json:"pty"`
+}
+
+type ptyRequest struct {
+	Cols int    `json:"cols"`
+	Rows int    `json:"rows"`
+	Term string `json:"term"`
 }
 
 // command is a request that was found to be runnable, as far as that can be known before it runs.
@@ -35,6 +50,8 @@ type command struct {
 	timeout time.Duration
 	stdin   bool
 	detach  bool
+	// terminal is the size of the one that the command gets, or nil.
+	terminal *process.TerminalSize
 }
 
 // prepare checks a request and resolves its user, directory and program. defaults are variables that the request may
@@ -46,6 +63,10 @@ func (r *execRequest) prepare(defaults map[string]string) (*command, error) {
 	}
 	if r.TimeoutMs < 0 {
 		return nil, failf(codeRequestInvalid, "timeoutMs must not be negative")
+	}
+	terminal, err := r.terminal()
+	if err != nil {
+		return nil, err
 	}
 	account, err := lookupAccount(r.User)
 	if err != nil {
@@ -64,15 +85,31 @@ func (r *execRequest) prepare(defaults map[string]string) (*command, error) {
 		return nil, err
 	}
 	return &command{
-		path:    path,
-		argv:    argv,
-		env:     flatten(env),
-		dir:     dir,
-		account: account,
-		timeout: time.Duration(r.TimeoutMs) * time.Millisecond,
-		stdin:   r.Stdin,
-		detach:  r.Detach,
+		path:     path,
+		argv:     argv,
+		env:      flatten(env),
+		dir:      dir,
+		account:  account,
+		timeout:  time.Duration(r.TimeoutMs) * time.Millisecond,
+		stdin:    r.Stdin,
+		detach:   r.Detach,
+		terminal: terminal,
 	}, nil
+}
+
+// terminal is the size of the terminal that is asked for, or nil.
+func (r *execRequest) terminal() (*process.TerminalSize, error) {
+	if r.Pty == nil {
+		return nil, nil
+	}
+	if r.Pty.Term != "" && !termName.MatchString(r.Pty.Term) {
+		return nil, failf(codeRequestInvalid, "the terminal type %.64q is no name of one", r.Pty.Term)
+	}
+	size, err := terminalSize(r.Pty.Cols, r.Pty.Rows)
+	if err != nil {
+		return nil, err
+	}
+	return &size, nil
 }
 
 func (r *execRequest) arguments() ([]string, error) {
@@ -98,13 +135,16 @@ func (r *execRequest) arguments() ([]string, error) {
 // may be a credential.
 func (r *execRequest) environment(account *account, defaults map[string]string) (map[string]string, error) {
 	env := map[string]string{
-		"PATH":      defaultPath,
-		"HOME":      account.home,
-		"USER":      account.name,
-		"LANG":      "C.UTF-8",
-		"PAGER":     "cat",
-		"GIT_PAGER": "cat",
-		"TERM":      "dumb",
+		"PATH": defaultPath,
+		"HOME": account.home,
+		"USER": account.name,
+		"LANG": "C.UTF-8",
+	}
+	if r.Pty == nil {
+		// Nobody is there to press a key.
+		env["PAGER"], env["GIT_PAGER"], env["TERM"] = "cat", "cat", "dumb"
+	} else if env["TERM"] = r.Pty.Term; r.Pty.Term == "" {
+		env["TERM"] = defaultTerm
 	}
 	for name, value := range defaults {
 		env[name] = value

@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"inquest.dev/guest-agent/internal/process"
 )
 
 // outputChunkBytes is the size of a pipe's buffer, the most that one read can find.
 const outputChunkBytes = 64 << 10
 
-// output is what a command writes to one of its two streams.
+// output is what a command writes to one of its two streams, or to its terminal.
 type output struct {
 	reader *os.File
-	// writer is the command's end; the agent closes its copy once the command has started.
+	// writer is the command's end of a pipe; the agent closes its copy once the command has started.
 	writer *os.File
 	// bytes may be read once done is closed.
 	bytes int64
@@ -39,6 +41,11 @@ func openOutput(name string) (*output, error) {
 		writer: os.NewFile(uintptr(fds[1]), name),
 		done:   make(chan struct{}),
 	}, nil
+}
+
+// terminalOutput is what a terminal shows. Its pump closes the terminal.
+func terminalOutput(terminal *process.Terminal) *output {
+	return &output{reader: terminal.File, done: make(chan struct{})}
 }
 
 // pump hands everything to send until nobody holds the writing end any more, or until it is cut off. When send fails,

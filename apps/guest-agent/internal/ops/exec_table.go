@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"errors"
+	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -12,20 +14,26 @@ import (
 type execTable struct {
 	mutex   sync.Mutex
 	last    uint64
-	running map[string]*process.Child
+	running map[string]tableEntry
+}
+
+type tableEntry struct {
+	child *process.Child
+	// terminal is nil for a command without one.
+	terminal *process.Terminal
 }
 
 func newExecTable() *execTable {
-	return &execTable{running: make(map[string]*process.Child)}
+	return &execTable{running: make(map[string]tableEntry)}
 }
 
 // add registers a command and returns its id, which is never used again.
-func (t *execTable) add(child *process.Child) string {
+func (t *execTable) add(child *process.Child, terminal *process.Terminal) string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.last++
 	id := "exec-" + strconv.FormatUint(t.last, 10)
-	t.running[id] = child
+	t.running[id] = tableEntry{child: child, terminal: terminal}
 	return id
 }
 
@@ -46,12 +54,38 @@ func (t *execTable) count() int {
 func (t *execTable) signalGroup(id string, sig syscall.Signal) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	child, running := t.running[id]
+	entry, running := t.running[id]
 	if !running {
-		return failf(codeExecIDUnknown, "no running command has the id %.64q", id)
+		return unknownExec(id)
 	}
-	if err := process.SignalGroup(child, sig); err != nil {
+	if err := process.SignalGroup(entry.child, sig); err != nil {
 		return failf(codeOpFailed, "signal the command %s: %v", id, err)
 	}
 	return nil
+}
+
+// resize changes the size of the terminal of a running command.
+func (t *execTable) resize(id string, size process.TerminalSize) error {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	entry, running := t.running[id]
+	switch {
+	case !running:
+		return unknownExec(id)
+	case entry.terminal == nil:
+		return failf(codeTerminalMissing, "the command %s has no terminal", id)
+	}
+	err := entry.terminal.Resize(size)
+	// The last process that had it open is gone, and the command leaves the table in a moment.
+	if errors.Is(err, os.ErrClosed) {
+		return unknownExec(id)
+	}
+	if err != nil {
+		return failf(codeOpFailed, "resize the terminal of the command %s: %v", id, err)
+	}
+	return nil
+}
+
+func unknownExec(id string) error {
+	return failf(codeExecIDUnknown, "no running command has the id %.64q", id)
 }

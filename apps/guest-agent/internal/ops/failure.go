@@ -22,6 +22,7 @@ const (
 	codeExecNotFound    = "EXEC_NOT_FOUND"
 	codeExecPermission  = "EXEC_PERMISSION"
 	codeSignalInvalid   = "EXEC_SIGNAL_INVALID"
+	codeTerminalMissing = "EXEC_TERMINAL_MISSING"
 	codeUserUnknown     = "EXEC_USER_UNKNOWN"
 	codePathInvalid     = "PATH_INVALID"
 	codePathNotFound    = "PATH_NOT_FOUND"
@@ -31,6 +32,7 @@ const (
 	codeNotEmpty        = "PATH_NOT_EMPTY"
 	codePathIO          = "PATH_IO"
 	codeDiskFull        = "DISK_FULL"
+	codePeerUnreachable = "PEER_UNREACHABLE"
 	codeTarRefused      = "TAR_ENTRY_REFUSED"
 	codeTarInvalid      = "TAR_INVALID"
 )

@@ -68,6 +68,7 @@ func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monito
 		"ping":     unary(server.ping),
 		"exec":     server.exec,
 		"signal":   unary(server.signal),
+		"resize":   unary(server.resize),
 		"put":      server.put,
 		"get":      server.get,
 		"tail":     server.tail,
@@ -81,6 +82,8 @@ func NewServer(version string, reaper *process.Reaper, monitor *lifecycle.Monito
 		"quiesce":  unary(server.quiesce),
 		"rebirth":  unary(server.rebirth),
 		"offer":    unary(server.offer),
+		"mount":    unary(mountShare),
+		"reach":    unary(reachPeer),
 	}
 	return server
 }

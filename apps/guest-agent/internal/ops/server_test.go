@@ -191,9 +191,9 @@ func TestEveryCodeIsOneThatTheHostKnows(t *testing.T) {
 	}
 	own := []string{
 		codeDiskFull, codeArgumentInvalid, codeCwdMissing, codeEnvInvalid, codeExecIDUnknown, codeExecNotFound, codeExecPermission,
-		codeSignalInvalid, codeUserUnknown, frames.CodeEmpty, frames.CodeJSONInvalid, frames.CodeKindUnknown, frames.CodeOrderInvalid,
+		codeSignalInvalid, codeTerminalMissing, codeUserUnknown, frames.CodeEmpty, frames.CodeJSONInvalid, frames.CodeKindUnknown, frames.CodeOrderInvalid,
 		frames.CodeOversized, frames.CodeTruncated, codeOpFailed, codeOpUnknown, codePathInvalid, codePathIO, codeIsADirectory,
-		codeNotADirectory, codeNotEmpty, codePathNotFound, codePathPermission, codeRequestInvalid, codeTarRefused, codeTarInvalid,
+		codeNotADirectory, codeNotEmpty, codePathNotFound, codePathPermission, codePeerUnreachable, codeRequestInvalid, codeTarRefused, codeTarInvalid,
 	}
 	if !reflect.DeepEqual(own, index.GuestErrorCodes) {
 		t.Fatalf("the host knows %v", index.GuestErrorCodes)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupPollInterval is how often AwaitGroupGone looks again when no child of the agent itself has ended meanwhile: a
+// groupPollInterval is how often a group, or a session, is looked at again when no child of the agent itself has ended meanwhile: a
 // process of the group that still has its own parent is reaped by that one, unseen from here.
 const groupPollInterval = 20 * time.Millisecond
 
@@ -96,13 +96,18 @@ func SignalGroup(child *Child, sig syscall.Signal) error {
 
 // AwaitGroupGone waits until no process is left in the group of child, at most limit, and reports whether that is so.
 func (r *Reaper) AwaitGroupGone(child *Child, limit time.Duration) bool {
+	return r.awaitGone(func() bool { return syscall.Kill(-child.Pid, 0) == syscall.ESRCH }, limit)
+}
+
+// awaitGone looks again whenever a process was reaped.
+func (r *Reaper) awaitGone(isGone func() bool, limit time.Duration) bool {
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	poll := time.NewTicker(groupPollInterval)
 	defer poll.Stop()
 	for {
 		reaped := r.nextReaped()
-		if syscall.Kill(-child.Pid, 0) == syscall.ESRCH {
+		if isGone() {
 			return true
 		}
 		select {

@@ -53,6 +53,11 @@ const GUEST_ERRORS = {
     'The system of the guest refused what the op asked for (clock, shutdown, sync, process creation).',
     'Read the message; the guest may be out of processes or memory, or its init may be gone.',
   ),
+  PEER_UNREACHABLE: guestFailure(
+    502,
+    'Another machine of the group does not answer over the network between them.',
+    'See whether that machine runs; one that does was wired wrongly, or its guest refuses connections.',
+  ),
   REQUEST_INVALID: callerMistake(
     400,
     'A property of a request is missing or has the wrong type.',
@@ -75,8 +80,8 @@ const GUEST_ERRORS = {
   ),
   EXEC_ID_UNKNOWN: callerMistake(
     404,
-    'A signal names an exec that never ran or has ended.',
-    'List what runs in the guest; an exec that has ended needs no signal.',
+    'A signal or a new size is for an exec that never ran or has ended.',
+    'List what runs in the guest; an exec that has ended needs neither.',
   ),
   EXEC_NOT_FOUND: callerMistake(
     404,
@@ -92,6 +97,11 @@ const GUEST_ERRORS = {
     400,
     'A signal name is unknown in the guest.',
     'Use a name such as SIGTERM, SIGINT or SIGKILL.',
+  ),
+  EXEC_TERMINAL_MISSING: callerMistake(
+    409,
+    'A new size is for an exec that was started without a terminal.',
+    'Start the command with a terminal.',
   ),
   EXEC_USER_UNKNOWN: callerMistake(
     400,

@@ -68,7 +68,9 @@ const REQUESTS: readonly object[] = [
   },
   { op: 'exec', shell: 'cat > "$HOME/x"', stdin: true },
   { op: 'exec', shell: 'sleep 600', detach: true },
+  { op: 'exec', argv: ['/bin/sh', '-i'], pty: { cols: 80, rows: 24, term: 'xterm-256color' } },
   { op: 'signal', execId: 'e-1', signal: 'SIGTERM' },
+  { op: 'resize', execId: 'e-1', cols: 132, rows: 43 },
   { op: 'put', dest: '/srv/site', kind: 'tar', user: 'agent' },
   { op: 'put', dest: '/etc/motd', kind: 'file', mode: '0644' },
   { op: 'get', path: '/srv/site', kind: 'tar', exclude: ['node_modules', '**/*.log'] },
@@ -90,6 +92,8 @@ const REQUESTS: readonly object[] = [
     entropy: 'a5'.repeat(32),
   },
   { op: 'offer', egress: true, localModel: false },
+  { op: 'mount', tag: 'share0', path: '/mnt/share' },
+  { op: 'reach', address: '10.190.239.2', timeoutMs: 10_000 },
 ];
 
 const FILE = { kind: 'file', size: 1234, mode: '0644', mtimeMs: 1767225600123 };

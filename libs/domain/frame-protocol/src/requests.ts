@@ -20,6 +20,23 @@ export interface ExecOptions {
   readonly stdin?: boolean;
   /** True when the command must go on after its stream has closed; its output is then discarded. */
   readonly detach?: boolean;
+  /**
+   * Gives it a terminal: its output is then one stream, stdout; data frames are what is typed; no process of its
+   * session outlives it.
+   */
+  readonly pty?: Pty;
+}
+
+/** A size in characters, each side from 1 to 1000. */
+export interface TerminalSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** The terminal of an exec. */
+export interface Pty extends TerminalSize {
+  /** Its type, for `TERM`: letters, digits and `._+-`, at most 64; the agent's default is `xterm-256color`. */
+  readonly term?: string;
 }
 
 export type ExecRequest = { readonly op: 'exec' } & ExecCommand & ExecOptions;
@@ -30,6 +47,12 @@ export interface SignalRequest {
   readonly execId: string;
   /** A name such as `SIGTERM`. */
   readonly signal: string;
+}
+
+/** Changes the size of the terminal of an exec; its command is told by SIGWINCH. */
+export interface ResizeRequest extends TerminalSize {
+  readonly op: 'resize';
+  readonly execId: string;
 }
 
 /** A directory tree as a tar archive, or the content of one file. */
@@ -139,11 +162,29 @@ export interface OfferRequest {
   readonly localModel: boolean;
 }
 
+/** Mounts a directory that the host shares, read-only. */
+export interface MountRequest {
+  readonly op: 'mount';
+  /** The mount tag of the machine's device. */
+  readonly tag: string;
+  /** Absolute; made when missing. */
+  readonly path: string;
+}
+
+/** Asks whether the system with that IPv4 address answers over the guest's own network. */
+export interface ReachRequest {
+  readonly op: 'reach';
+  readonly address: string;
+  /** How long to wait for it, at most 60 000. */
+  readonly timeoutMs: number;
+}
+
 /** The first frame of every stream. */
 export type GuestRequest =
   | PingRequest
   | ExecRequest
   | SignalRequest
+  | ResizeRequest
   | PutRequest
   | GetRequest
   | TailRequest
@@ -156,6 +197,8 @@ export type GuestRequest =
   | ShutdownRequest
   | QuiesceRequest
   | RebirthRequest
-  | OfferRequest;
+  | OfferRequest
+  | MountRequest
+  | ReachRequest;
 
 export type GuestOp = GuestRequest['op'];
