@@ -3,13 +3,18 @@ import { VmClient } from '@inquest/vm-client';
 import { ImageLifeController } from './images/image-life.controller';
 import { ImagesController } from './images/images.controller';
 import { OperationEventsController } from './images/operation-events.controller';
+import { MachineReportsController } from './machines/machine-reports.controller';
 import { MachineStreamsController } from './machines/machine-streams.controller';
 import { MachinesController } from './machines/machines.controller';
+import { GroupsController } from './machines/groups.controller';
+import { ScreensController } from './machines/screens.controller';
 import { MaintenanceModule } from './maintenance/maintenance.module';
 import { NodesController } from './nodes/nodes.controller';
 import { PublicationsController } from './publications/publications.controller';
 import { SessionEventsController } from './sessions/session-events.controller';
 import { SessionsController } from './sessions/sessions.controller';
+import { TerminalPassage } from './terminals/terminal-passage';
+import { TerminalsController } from './terminals/terminals.controller';
 
 /** The one public edge: turns HTTP into contract calls. No rules, no tables. */
 @Module({
@@ -20,11 +25,15 @@ import { SessionsController } from './sessions/sessions.controller';
     OperationEventsController,
     MachinesController,
     MachineStreamsController,
+    MachineReportsController,
+    ScreensController,
+    GroupsController,
+    TerminalsController,
     SessionsController,
     SessionEventsController,
     PublicationsController,
     NodesController,
   ],
-  providers: [VmClient],
+  providers: [VmClient, TerminalPassage],
 })
 export class GatewayModule {}

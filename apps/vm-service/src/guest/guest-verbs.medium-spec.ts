@@ -105,6 +105,13 @@ describe('verbs on a guest', () => {
     await expect(shot).rejects.toMatchObject({ code: 'MACHINE_CAPABILITY_MISSING' });
   });
 
+  it('tell how busy the guest is', async () => {
+    const metrics = await vm.call(vmOps.guestMetrics, dto(IncarnationRequest, { machineId }));
+    expect(metrics).toMatchObject({ load1: 0, memoryTotalKib: 262_144, memoryAvailableKib: 200_000, processes: 10 });
+    const stale = vm.call(vmOps.guestMetrics, dto(IncarnationRequest, { machineId, incarnation: 7 }));
+    await expect(stale).rejects.toMatchObject({ code: 'MACHINE_INCARNATION_STALE' });
+  });
+
   it('are lost with the machine, within two seconds, and say how it ended', async () => {
     script('sleep 99', { hangs: true });
     const running = vm.exec(machineId, 'sleep 99').catch((e: unknown) => e);

@@ -9,19 +9,15 @@ import {
   type ListFilesView,
   type ReadFileRequest,
   type ReadFileView,
-  type ScreenshotView,
   type WriteFileRequest,
   type WriteFileView,
 } from '@inquest/contracts-vm';
-import { requireScreenshots } from '@inquest/vm-driver';
-import { hasCode, isDomainError } from '@inquest/kernel';
 import type { LiveMachine } from '../machines/live-machine';
 import { LiveMachines } from './live-machines';
 import { execOutputView, replyText } from './reply-text';
 
 /** A small transfer to or from a guest that may be emulated and busy. */
 const TRANSFER_TIMEOUT_MS = 25_000;
-const SCREENSHOT_TIMEOUT_MS = 8_000;
 /** A command without a limit of its own: its caller waits no longer either. */
 const LONGEST_EXEC_MS = 3_600_000;
 
@@ -102,26 +98,9 @@ export class GuestVerbsService {
     });
   }
 
-  /** What the machine's screen shows. Throws `MACHINE_CAPABILITY_MISSING`. */
-  screenshot(request: IncarnationRequest): Promise<ScreenshotView> {
-    return this.with(request, async ({ machineId, handle }) => {
-      const png = await screenshotOf(handle);
-      return { machineId, png: Buffer.from(png).toString('base64') };
-    });
-  }
-
   private async with<T>(request: IncarnationRequest, verb: (machine: LiveMachine) => Promise<T>): Promise<T> {
     const machine = await this.machines.require(request);
     return this.machines.run(machine, () => verb(machine));
-  }
-}
-
-async function screenshotOf(handle: LiveMachine['handle']): Promise<Uint8Array> {
-  try {
-    return await requireScreenshots(handle).screenshot(AbortSignal.timeout(SCREENSHOT_TIMEOUT_MS));
-  } catch (e) {
-    if (!hasCode(e, 'VM_CAPABILITY_MISSING') || !isDomainError(e)) throw e;
-    throw vmError('MACHINE_CAPABILITY_MISSING', e.message, e.details, e);
   }
 }
 

@@ -38,8 +38,7 @@ export class StreamsController {
     const exec = await this.machines.run(machine, () =>
       machine.agent.exec({ shell }, { ...execOptions(request), stdin, signal: gone }),
     );
-    response.status(200).type('application/vnd.inquest.frames');
-    response.flushHeaders();
+    beginFrames(response);
     if (stdin) void feedInput(body, exec);
     try {
       await copyOutput(exec, response, gone);
@@ -82,6 +81,37 @@ export class StreamsController {
     response.status(200).type(request.archive === 'tar' ? 'application/x-tar' : 'application/octet-stream');
     await pipeline(download.content, response).catch(() => response.destroy());
   }
+
+  /**
+   * The answer is guest-protocol frames: where it begins, the file's bytes as it grows, and where the next tail goes on.
+   * A machine that goes away ends it like any other end: what was read is what there was.
+   */
+  @Get(':ticket/tail')
+  async tail(@Param('ticket') ticket: string, @Res() response: Response): Promise<void> {
+    const gone = whenGone(response);
+    const request = this.tickets.redeem(ticket, 'tail');
+    const machine = await this.machines.require(request);
+    const { fromOffset, idleMs } = request;
+    const file = await this.machines.run(machine, () =>
+      machine.agent.tail({ path: requirePath(request.path), fromOffset, idleMs }, { signal: gone }),
+    );
+    beginFrames(response);
+    try {
+      response.write(encodeControl({ type: 'ok', offset: file.offset }));
+      for await (const bytes of file) {
+        if (!response.write(encodeData('data-from-guest', bytes))) await once(response, 'drain', { signal: gone });
+      }
+      response.end(encodeControl({ type: 'eof', offset: file.offset }));
+    } catch {
+      // A guest that breaks the protocol, or a caller that hung up: a cut answer is no end.
+      response.destroy();
+    }
+  }
+}
+
+function beginFrames(response: Response): void {
+  response.status(200).type('application/vnd.inquest.frames');
+  response.flushHeaders();
 }
 
 /** Ends with the caller's body, or with the command: one that does not read all of its input is no failure. */

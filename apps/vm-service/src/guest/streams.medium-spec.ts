@@ -116,7 +116,7 @@ describe('byte streams to and from a guest', () => {
     it('are refused when anything of the address was changed', async () => {
       const { url, method } = await ticket({ kind: 'exec', command: 'true' });
       for (const forged of [
-        url.replace(/signature=./, 'signature=_'),
+        url.replace(/signature=(.)/, (_, first) => `signature=${first === 'a' ? 'b' : 'a'}`),
         url.replace('/streams/', '/streams/x'),
         url.split('?')[0],
       ]) {
@@ -200,6 +200,43 @@ describe('byte streams to and from a guest', () => {
       expect(response.status).toBe(200);
       await machine.end('killed');
       await expect(response.arrayBuffer()).rejects.toThrow();
+    });
+  });
+
+  describe('a tail', () => {
+    it('says where it begins, brings what is there, and says where the next one goes on', async () => {
+      machine.guest.agent.files.write('/var/log/build', 'one\ntwo\n');
+      const request = { machineId, kind: 'tail', path: '/var/log/build' } as const;
+      const first = await framesOf(await vm.stream({ ...request, fromOffset: 4 }));
+      expect(first).toEqual([
+        { kind: 'control', body: { type: 'ok', offset: 4 } },
+        { kind: 'data-from-guest', bytes: expect.objectContaining({ length: 4 }) },
+        { kind: 'control', body: { type: 'eof', offset: 8 } },
+      ]);
+      machine.guest.agent.files.write('/var/log/build', 'one\ntwo\nthree\n');
+      const second = await framesOf(await vm.stream({ ...request, fromOffset: 8 }));
+      expect(second.at(-1)).toEqual({ kind: 'control', body: { type: 'eof', offset: 14 } });
+    });
+
+    it('asks the guest to follow for as long as the caller wants', async () => {
+      machine.guest.agent.files.write('/var/log/build', '');
+      await framesOf(await vm.stream({ machineId, kind: 'tail', path: '/var/log/build', idleMs: 600_000 }));
+      expect(machine.guest.agent.requests).toContainEqual({
+        op: 'tail',
+        path: '/var/log/build',
+        fromOffset: 0,
+        idleMs: 600_000,
+      });
+    });
+
+    it('of a path that is not there says so with a status, and its ticket opens nothing else', async () => {
+      const missing = await vm.stream({ machineId, kind: 'tail', path: '/nope' });
+      expect(await problemOf(missing)).toEqual({ status: 404, code: 'PATH_NOT_FOUND' });
+      const { url } = await ticket({ kind: 'tail', path: '/nope' });
+      expect(await problemOf(await fetch(url.replace('/tail?', '?')))).toEqual({
+        status: 403,
+        code: 'HTTP_SIGNATURE_REFUSED',
+      });
     });
   });
 });

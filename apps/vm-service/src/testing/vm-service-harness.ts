@@ -25,7 +25,14 @@ import { CleanupStack, type Operation } from '@inquest/kernel';
 import type { EventBus, RpcClient } from '@inquest/messaging';
 import { startService, type RunningService } from '@inquest/service';
 import { startNats, startPostgres, tempDir, type PostgresFixture } from '@inquest/testing';
-import { VM_DRIVER, type HostCheck, type VmCloneSpec, type VmSpec } from '@inquest/vm-driver';
+import {
+  VM_DRIVER,
+  type HostCheck,
+  type VmCloneSpec,
+  type VmCopySpec,
+  type VmHandle,
+  type VmSpec,
+} from '@inquest/vm-driver';
 import { FakeVmDriver, type FakeMachine } from '@inquest/vm-driver/testing';
 import { vmService } from '../vm-service.definition';
 import { VmServiceModule } from '../vm-service.module';
@@ -68,6 +75,12 @@ export class PlayedDriver extends FakeVmDriver {
 
   override async clone(spec: VmCloneSpec, signal: AbortSignal): Promise<FakeMachine> {
     const machine = await super.clone(spec, signal);
+    this.machines.push(machine);
+    return machine;
+  }
+
+  override async copy(source: VmHandle, spec: VmCopySpec, signal: AbortSignal): Promise<FakeMachine> {
+    const machine = await super.copy(source, spec, signal);
     this.machines.push(machine);
     return machine;
   }

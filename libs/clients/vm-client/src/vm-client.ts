@@ -5,27 +5,44 @@ import {
   MEMORY_MIB,
   vmError,
   vmOps,
+  type ClickRequest,
+  type CloneMachineRequest,
+  type AttachTerminalRequest,
   type DestroyedView,
   type DestroyMachineRequest,
   type EvidenceRequest,
   type EvidenceView,
   type ExecRequest,
   type ExecView,
+  type GuestMetricsView,
   type IncarnationRequest,
+  type InputView,
   type ListFilesRequest,
   type ListFilesView,
+  type LocateTerminalRequest,
   type MachineView,
   type MakeTemplateRequest,
   type RemoveTemplatesRequest,
   type NodeView,
   type OpenStreamRequest,
+  type OpenTerminalRequest,
+  type PressKeysRequest,
   type ReadFileRequest,
   type ReadFileView,
   type ResetMachineRequest,
   type ScreenshotView,
+  type ScrollRequest,
+  type ShareRequest,
   type ShutdownMachineRequest,
+  type StartGroupRequest,
   type StartMachineRequest,
   type TemplateView,
+  type TerminalList,
+  type TerminalRequest,
+  type TerminalTicket,
+  type TerminalView,
+  type TypeTextRequest,
+  type UnshareRequest,
   type VerdictReport,
   type WaitMachineRequest,
   type WriteFileRequest,
@@ -149,6 +166,14 @@ export class VmClient {
     return this.startOnBest(nodes, request, options);
   }
 
+  /** Starts a group of machines on the one node that has the memory for all of them. Throws as `start` does. */
+  async startGroup(request: StartGroupRequest, options: CallOptions = {}): Promise<MachineView[]> {
+    const asked = this.known.refresh();
+    const nodes = options.signal === undefined ? await asked : await abortable(asked, options.signal, 'the start');
+    const { node } = chooseNode(nodes, request.count * (request.machine.memoryMib ?? MEMORY_MIB.default));
+    return (await this.onNode(node, vmOps.startGroup, request, options)).items;
+  }
+
   /** Makes the template of a frozen version on one node, unless that node has it. */
   makeTemplate(node: string, request: MakeTemplateRequest, options: CallOptions = {}): Promise<TemplateView> {
     return this.onNode(node, vmOps.makeTemplate, request, options);
@@ -173,6 +198,18 @@ export class VmClient {
 
   reset(request: ResetMachineRequest, options?: CallOptions): Promise<MachineView> {
     return this.onOwnNode(vmOps.reset, request, options);
+  }
+
+  clone(request: CloneMachineRequest, options?: CallOptions): Promise<MachineView> {
+    return this.onOwnNode(vmOps.cloneMachine, request, options);
+  }
+
+  share(request: ShareRequest, options?: CallOptions): Promise<MachineView> {
+    return this.onOwnNode(vmOps.share, request, options);
+  }
+
+  unshare(request: UnshareRequest, options?: CallOptions): Promise<MachineView> {
+    return this.onOwnNode(vmOps.unshare, request, options);
   }
 
   shutdown(request: ShutdownMachineRequest, options?: CallOptions): Promise<MachineView> {
@@ -211,8 +248,52 @@ export class VmClient {
     return this.onOwnNode(vmOps.openStream, request, options);
   }
 
+  guestMetrics(request: IncarnationRequest, options?: CallOptions): Promise<GuestMetricsView> {
+    return this.onOwnNode(vmOps.guestMetrics, request, options);
+  }
+
+  openTerminal(request: OpenTerminalRequest, options?: CallOptions): Promise<TerminalView> {
+    return this.onOwnNode(vmOps.openTerminal, request, options);
+  }
+
+  listTerminals(machineId: string, options?: CallOptions): Promise<TerminalList> {
+    return this.onOwnNode(vmOps.listTerminals, { machineId }, options);
+  }
+
+  showTerminal(request: TerminalRequest, options?: CallOptions): Promise<TerminalView> {
+    return this.onOwnNode(vmOps.showTerminal, request, options);
+  }
+
+  closeTerminal(request: TerminalRequest, options?: CallOptions): Promise<TerminalView> {
+    return this.onOwnNode(vmOps.closeTerminal, request, options);
+  }
+
+  attachTerminal(request: AttachTerminalRequest, options?: CallOptions): Promise<TerminalTicket> {
+    return this.onOwnNode(vmOps.attachTerminal, request, options);
+  }
+
+  locateTerminal(request: LocateTerminalRequest, options?: CallOptions): Promise<StreamTicket> {
+    return this.onOwnNode(vmOps.locateTerminal, request, options);
+  }
+
   screenshot(request: IncarnationRequest, options?: CallOptions): Promise<ScreenshotView> {
     return this.onOwnNode(vmOps.screenshot, request, options);
+  }
+
+  click(request: ClickRequest, options?: CallOptions): Promise<InputView> {
+    return this.onOwnNode(vmOps.click, request, options);
+  }
+
+  typeText(request: TypeTextRequest, options?: CallOptions): Promise<InputView> {
+    return this.onOwnNode(vmOps.typeText, request, options);
+  }
+
+  pressKeys(request: PressKeysRequest, options?: CallOptions): Promise<InputView> {
+    return this.onOwnNode(vmOps.pressKeys, request, options);
+  }
+
+  scroll(request: ScrollRequest, options?: CallOptions): Promise<InputView> {
+    return this.onOwnNode(vmOps.scroll, request, options);
   }
 
   /** `async`, so that a refusal to choose rejects like that of a node. */

@@ -1,8 +1,7 @@
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsNumber, IsString, Matches, MaxLength, Min } from 'class-validator';
 import {
   IsEnvironment,
   IsGuestPath,
-  IsId,
   IsListOf,
   IsNested,
   IsText,
@@ -89,12 +88,13 @@ export class ListFilesView {
 }
 
 /** The verb whose bytes flow over the ticket's stream. */
-export const STREAM_KINDS = ['exec', 'put', 'get'] as const;
+export const STREAM_KINDS = ['exec', 'put', 'get', 'tail'] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
 /**
  * Asks for a byte stream to the guest. `exec`: the answer body is guest-protocol frames (stdout, stderr, exit), the
- * request body is stdin. `put`: the request body is a tar (or one file). `get`: the answer body is one.
+ * request body is stdin. `put`: the request body is a tar (or one file). `get`: the answer body is one. `tail`: the
+ * answer body is guest-protocol frames (where it begins, the file's bytes, where the next tail goes on).
  */
 export class OpenStreamRequest extends IncarnationRequest {
   @IsIn(STREAM_KINDS) readonly kind!: StreamKind;
@@ -105,16 +105,31 @@ export class OpenStreamRequest extends IncarnationRequest {
   @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
   @Nullable() @IsWhole(1, 86_400_000) readonly timeoutMs: number | null = null;
   @IsBoolean() readonly stdin: boolean = false;
-  /** `put` and `get` only: the guest's path. */
+  /** All but `exec`: the guest's path. */
   @Nullable() @IsGuestPath() readonly path: string | null = null;
   @IsIn(['tar', 'file']) readonly archive: 'tar' | 'file' = 'tar';
   @Nullable() @Matches(/^0?[0-7]{3}$/) readonly mode: string | null = null;
   @IsArray() @ArrayMaxSize(64) @IsString({ each: true }) @MaxLength(512, { each: true }) readonly exclude: string[] =
     [];
+  /** `tail` only: first byte wanted; behind the end of the file it is the end. */
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly fromOffset: number = 0;
+  /** `tail` only: ends when the file has not grown for this long; 0 ends at its end. */
+  @IsWhole(0, 3_600_000) readonly idleMs: number = 0;
 }
 
-export class ScreenshotView {
-  @IsId() readonly machineId!: string;
-  /** PNG, base64: a text console is small. */
-  @IsString() readonly png!: string;
+/** How busy a guest is, as its agent tells it. */
+export class GuestMetricsView {
+  /** Average number of processes that ran or wanted to, over the last minute. */
+  @IsNumber() @Min(0) readonly load1!: number;
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly memoryTotalKib!: number;
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly memoryAvailableKib!: number;
+  /** Of the root disk. */
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly diskTotalKib!: number;
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly diskFreeKib!: number;
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly processes!: number;
+  /** Commands of ours that run. */
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly execs!: number;
+  /** Of all processors since the boot: two looks give the use between them. */
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly cpuBusyTicks!: number;
+  @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly cpuTotalTicks!: number;
 }

@@ -8,6 +8,7 @@ export {
   type EvidenceFileName,
 } from './evidence.dto';
 export {
+  CloneMachineRequest,
   CPUS,
   DestroyedView,
   DestroyMachineRequest,
@@ -23,10 +24,14 @@ export {
   MachineView,
   MEMORY_MIB,
   NodeView,
+  PeerView,
   ResetMachineRequest,
+  RTC_MAX_MS,
+  ShareRequest,
   ShutdownMachineRequest,
   START_PURPOSES,
   StartMachineRequest,
+  UnshareRequest,
   VerdictReport,
   VerdictView,
   WaitMachineRequest,
@@ -34,6 +39,22 @@ export {
   type MachineState,
   type StartPurpose,
 } from './machine.dto';
+export {
+  ClickRequest,
+  InputView,
+  POINTER_BUTTONS,
+  PressKeysRequest,
+  SCREEN_MAX_PIXELS,
+  ScreenshotView,
+  SCROLL_DIRECTIONS,
+  ScrollRequest,
+  TYPED_TEXT_MAX_CHARS,
+  TypeTextRequest,
+  type PointerButton,
+  type ScrollDirection,
+} from './screen.dto';
+export { GROUP_NAME_PATTERN, GROUP_SIZE, StartGroupRequest } from './group.dto';
+export { MAX_NAMED_LINKS, MAX_SHARES, ShareView, ShareWish } from './share.dto';
 export { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';
 export {
   EXEC_REPLY_OUTPUT_BYTES,
@@ -41,14 +62,33 @@ export {
   ExecRequest,
   ExecView,
   FileEntryView,
+  GuestMetricsView,
   ListFilesRequest,
   ListFilesView,
   OpenStreamRequest,
   ReadFileRequest,
   ReadFileView,
-  ScreenshotView,
   STREAM_KINDS,
   WriteFileRequest,
   WriteFileView,
   type StreamKind,
 } from './guest-verb.dto';
+export {
+  AttachTerminalRequest,
+  LocateTerminalRequest,
+  OpenTerminalRequest,
+  TERMINAL_MODES,
+  TERMINAL_PROTOCOL,
+  TERMINAL_REASONS,
+  TERMINAL_SIDE,
+  TERMINAL_STATES,
+  TERMINAL_TICKET_PREFIX,
+  TerminalList,
+  TerminalRequest,
+  TerminalTicket,
+  TerminalView,
+  type TerminalMode,
+  type TerminalReason,
+  type TerminalState,
+} from './terminal.dto';
+export { type AttachedMessage, type TerminalMessage, type ViewerMessage } from './terminal-messages';

@@ -1,6 +1,7 @@
 import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, MaxLength } from 'class-validator';
 import {
   IsAllowedHosts,
+  IsGuestPath,
   IsId,
   IsImageName,
   IsListOf,
@@ -10,6 +11,7 @@ import {
   IsWhole,
   Nullable,
 } from '@inquest/contracts-shared';
+import { MAX_SHARES, ShareView, ShareWish } from './share.dto';
 
 /** `ready` means that a ping with a fresh nonce round-tripped in this incarnation; started is not ready. */
 export const MACHINE_STATES = ['requested', 'starting', 'ready', 'paused', 'ending', 'ended'] as const;
@@ -26,6 +28,9 @@ export type MachineOrigin = (typeof MACHINE_ORIGINS)[number];
 /** Memory bounds of a machine, MiB. Below 128 the distribution's kernel does not come up reliably. */
 export const MEMORY_MIB = { min: 128, max: 1_048_576, default: 256 } as const;
 export const CPUS = { min: 1, max: 64, default: 1 } as const;
+
+/** The latest time that a machine's clock can be pinned to: 2100. */
+export const RTC_MAX_MS = 4_102_444_800_000;
 
 export class StartMachineRequest {
   /** Idempotency: sending the same id twice answers with the same machine. Null makes each request a new machine. */
@@ -45,6 +50,12 @@ export class StartMachineRequest {
   @IsAllowedHosts() readonly allowedHosts: string[] = [];
   /** Gives the guest the model of its node, on port 11434 of its own loopback. */
   @IsBoolean() readonly localModel: boolean = false;
+  /** Gives the machine a screen, a pointer and a keyboard, also where the image declares none. */
+  @IsBoolean() readonly screen: boolean = false;
+  /** What the guest's clock shows at the start of each incarnation, ms since the Unix epoch; null is the time of the host. */
+  @Nullable() @IsWhole(0, RTC_MAX_MS) readonly rtcBaseMs: number | null = null;
+  /** Directories of the host that the guest may read. */
+  @IsListOf(() => ShareWish, MAX_SHARES) readonly shares: ShareWish[] = [];
 }
 
 /** A pointer into a stored evidence file: the bytes that decided. */
@@ -79,6 +90,15 @@ export class EgressView {
   @IsBoolean() readonly hasLocalModel!: boolean;
 }
 
+/** A machine's place in a group that is wired together. */
+export class PeerView {
+  @IsText(60) readonly group!: string;
+  /** From 1. */
+  @IsWhole(1, 254) readonly index!: number;
+  /** IPv4 address on the wire of the group. */
+  @IsText(15) readonly address!: string;
+}
+
 export class MachineView {
   @IsId() readonly machineId!: string;
   @Nullable() @IsId() readonly name!: string | null;
@@ -95,6 +115,8 @@ export class MachineView {
   @IsWhole(1, 1_048_576) readonly memoryMib!: number;
   @IsText(32) readonly accelerator!: string;
   @IsBoolean() readonly hasScreen!: boolean;
+  /** What the guest's clock showed when this incarnation started; null when it was the time of the host. */
+  @Nullable() @IsWhole(0, RTC_MAX_MS) readonly rtcBaseMs!: number | null;
   /** Null until it is ready. */
   @Nullable() @IsIn(MACHINE_ORIGINS) readonly origin!: MachineOrigin | null;
   @Nullable() @IsId() readonly owner!: string | null;
@@ -106,6 +128,10 @@ export class MachineView {
   /** Present once the incarnation ended. */
   @Nullable() @IsNested(() => VerdictView) readonly verdict!: VerdictView | null;
   @IsNested(() => EgressView) readonly egress!: EgressView;
+  /** Directories of the host that the guest may read; not in listings. */
+  @IsListOf(() => ShareView, MAX_SHARES) readonly shares!: ShareView[];
+  /** Null: it has no network card. */
+  @Nullable() @IsNested(() => PeerView) readonly peer!: PeerView | null;
   /** Its directory is gone; evidence and verdict stay. */
   @IsBoolean() readonly isRemoved!: boolean;
 }
@@ -139,6 +165,23 @@ export class WaitMachineRequest extends MachineRequest {
 
 export class ResetMachineRequest extends IncarnationRequest {
   @IsText(64) readonly by: string = 'caller';
+}
+
+/** Copies a machine while it runs: what runs in its guest runs on in both. */
+export class CloneMachineRequest extends IncarnationRequest {
+  /** Of the copy; as in `StartMachineRequest`. */
+  @Nullable() @IsId() readonly name: string | null = null;
+  @IsText(64) readonly by: string = 'caller';
+}
+
+/** Gives a machine a directory of its host, from its next incarnation on. */
+export class ShareRequest extends MachineRequest {
+  @IsNested(() => ShareWish) readonly share!: ShareWish;
+}
+
+/** Takes a share away, from the machine's next incarnation on. */
+export class UnshareRequest extends MachineRequest {
+  @IsGuestPath() readonly guestPath!: string;
 }
 
 export class ShutdownMachineRequest extends IncarnationRequest {

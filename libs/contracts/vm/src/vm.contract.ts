@@ -4,16 +4,18 @@ import { EvidenceRequest, EvidenceView } from './evidence.dto';
 import {
   ExecRequest,
   ExecView,
+  GuestMetricsView,
   ListFilesRequest,
   ListFilesView,
   OpenStreamRequest,
   ReadFileRequest,
   ReadFileView,
-  ScreenshotView,
   WriteFileRequest,
   WriteFileView,
 } from './guest-verb.dto';
+import { StartGroupRequest } from './group.dto';
 import {
+  CloneMachineRequest,
   DestroyedView,
   DestroyMachineRequest,
   IncarnationRequest,
@@ -24,11 +26,15 @@ import {
   MachineView,
   NodeView,
   ResetMachineRequest,
+  ShareRequest,
   ShutdownMachineRequest,
   StartMachineRequest,
+  UnshareRequest,
   VerdictReport,
   WaitMachineRequest,
 } from './machine.dto';
+import { screenOps } from './screen.contract';
+import { terminalOps } from './terminal.contract';
 import { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';
 
 const SUBJECT = 'inquest.v1.cmd.vm';
@@ -38,6 +44,8 @@ const SUBJECT = 'inquest.v1.cmd.vm';
  * gathered: every node answers for itself.
  */
 export const vmOps = {
+  ...screenOps,
+  ...terminalOps,
   nodes: operation({ subject: `${SUBJECT}.nodes`, request: Empty, response: NodeView, timeoutMs: 2_000 }),
   list: operation({
     subject: `${SUBJECT}.list`,
@@ -53,6 +61,14 @@ export const vmOps = {
     request: StartMachineRequest,
     response: MachineView,
     timeoutMs: 20_000,
+  }),
+  /** Answers when all machines were accepted. Each is ready once its neighbours answered it; all are, or none is left. */
+  startGroup: operation({
+    subject: `${SUBJECT}.start-group`,
+    perNode: true,
+    request: StartGroupRequest,
+    response: MachineList,
+    timeoutMs: 60_000,
   }),
   /** Makes the template of a frozen version on one node, unless it has it; starts are clones of it from then on. */
   makeTemplate: operation({
@@ -89,6 +105,28 @@ export const vmOps = {
     request: ResetMachineRequest,
     response: MachineView,
     timeoutMs: 30_000,
+  }),
+  /** Answers when the copy was accepted; it is ready within seconds. Its resets start from the image. */
+  cloneMachine: operation({
+    subject: `${SUBJECT}.clone-machine`,
+    perNode: true,
+    request: CloneMachineRequest,
+    response: MachineView,
+    timeoutMs: 20_000,
+  }),
+  share: operation({
+    subject: `${SUBJECT}.share`,
+    perNode: true,
+    request: ShareRequest,
+    response: MachineView,
+    timeoutMs: 20_000,
+  }),
+  unshare: operation({
+    subject: `${SUBJECT}.unshare`,
+    perNode: true,
+    request: UnshareRequest,
+    response: MachineView,
+    timeoutMs: 10_000,
   }),
   shutdown: operation({
     subject: `${SUBJECT}.shutdown`,
@@ -153,11 +191,12 @@ export const vmOps = {
     response: StreamTicket,
     timeoutMs: 5_000,
   }),
-  screenshot: operation({
-    subject: `${SUBJECT}.screenshot`,
+  /** How busy the guest says that it is. */
+  guestMetrics: operation({
+    subject: `${SUBJECT}.guest-metrics`,
     perNode: true,
     request: IncarnationRequest,
-    response: ScreenshotView,
+    response: GuestMetricsView,
     timeoutMs: 10_000,
   }),
 } as const;

@@ -49,7 +49,33 @@ export const vmError = defineErrors({
     fault: 'caller',
     status: 422,
     when: 'The image or driver of this machine does not have what the verb needs, for example a screen.',
-    remediation: 'Start a machine on an image that has it; `vmctl image ls` says what each offers.',
+    remediation:
+      'Start a machine on an image that has it (`vmctl image ls` says what each offers), or with `vmctl new --screen`.',
+  },
+  MACHINE_UNCLONABLE: {
+    fault: 'caller',
+    status: 409,
+    when: 'A machine that runs cannot be copied: it is tied to others, writes its disk itself, or its driver makes no copies.',
+    remediation: 'Start a second machine of the same image with `vmctl new`, and bring the files over with `vmctl cp`.',
+  },
+  SHARE_REFUSED: {
+    fault: 'caller',
+    status: 422,
+    when: 'A directory cannot be shared: machines may not see it or cannot read it, or its place in the guest is taken.',
+    remediation: 'Name a directory of its own that everybody may read, or give the machine a copy: `vmctl new --copy`.',
+  },
+  SHARE_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'The machine has no share at that path of its guest.',
+    remediation: 'See what it has with `vmctl show <machine>`.',
+  },
+  SHARE_NOT_MOUNTED: {
+    fault: 'guest',
+    status: 502,
+    when: 'The guest could not mount a share, so the machine did not become ready.',
+    remediation:
+      'Read the reason in the message; an image whose guest agent is older than this platform has to be frozen again.',
   },
   MACHINE_START_REFUSED: {
     fault: 'infra',
@@ -86,6 +112,30 @@ export const vmError = defineErrors({
     status: 422,
     when: 'A machine asks for the local model, and its node has none.',
     remediation: 'Start it without, or set INQUEST_LOCAL_MODEL_URL for vm-service on that node.',
+  },
+  TERMINAL_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'The machine has no such terminal; one that has ended is forgotten after a while.',
+    remediation: 'List those of the machine with `vmctl shell --list <machine>`, or open a new one.',
+  },
+  TERMINAL_LIMIT_REACHED: {
+    fault: 'caller',
+    status: 429,
+    when: 'The machine has as many terminals, or the terminal as many viewers, as it may have.',
+    remediation: 'Close a terminal that is not needed any more, or leave one that you only watch.',
+  },
+  TERMINAL_CONTROL_MISSING: {
+    fault: 'caller',
+    status: 409,
+    when: 'A viewer types, or sets the size, and is not the one in control.',
+    remediation: 'Take control first; attach again in mode control when you may only view.',
+  },
+  TERMINAL_MESSAGE_INVALID: {
+    fault: 'caller',
+    status: 400,
+    when: 'A viewer sends a text message that is no message of the terminal protocol.',
+    remediation: 'Send bytes as binary messages, and only the messages of the protocol as text.',
   },
   STREAM_TICKET_INVALID: {
     fault: 'caller',
