@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
+import { WebSocket } from 'ws';
 import { parseDto } from '@inquest/config';
 import { errorFromBody, type DtoClass, type DomainError } from '@inquest/kernel';
 import { cliError } from '../errors';
@@ -62,6 +63,30 @@ export class GatewayClient {
       options,
       options.body === undefined ? null : Buffer.from(JSON.stringify(options.body)),
     );
+  }
+
+  /**
+   * Opens a WebSocket at `path`; `opening` gets it before anything can have come. Throws what the gateway refuses with,
+   * and `CLI_PLATFORM_DOWN`.
+   */
+  async webSocket(path: string, protocols: string[], opening: (socket: WebSocket) => void): Promise<void> {
+    this.address ??= findPlatform(this.env);
+    const { url } = await this.address;
+    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${path}`, protocols, {
+      handshakeTimeout: CALL_TIMEOUT_MS,
+      perMessageDeflate: false,
+    });
+    opening(socket);
+    const end = (): void => socket.close();
+    this.signal.addEventListener('abort', end, { once: true });
+    socket.once('close', () => this.signal.removeEventListener('abort', end));
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('unexpected-response', (_, response) => void problem(response, 'GET', path).then(reject, reject));
+      socket.once('error', (e) => {
+        reject(cliError('CLI_PLATFORM_DOWN', `the gateway at ${url} does not answer: ${reasonOf(e)}`, { url }, e));
+      });
+    });
   }
 
   private async open(

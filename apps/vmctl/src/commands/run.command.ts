@@ -1,7 +1,7 @@
-import { constants } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { MachineView, VerdictReport } from '@inquest/contracts-vm';
 import type { ExecExit } from '@inquest/frame-protocol';
+import { delay } from '@inquest/kernel';
 import { exitStatusFor, VERDICT_CLASSES, type VerdictClass } from '@inquest/verdict-engine';
 import type { CliContext, ContextOf } from '../context';
 import { cliError } from '../errors';
@@ -10,6 +10,7 @@ import { awaitEnding } from '../run/await-ending';
 import { mayEndTheMachine } from '../run/ending-command';
 import { followExec, type OutputSinks } from '../run/exec-stream';
 import { OutputKeeper } from '../run/kept-output';
+import { signalStatus } from '../run/signal-status';
 import { isInputWanted, withInput } from '../run/standard-input';
 import { examples } from './examples';
 import { MACHINE_ARGUMENT } from './machine.commands';
@@ -17,8 +18,6 @@ import { seconds } from './option-values';
 
 /** How long a machine has to end after a command that may end it; well above what an orderly poweroff takes. */
 const DEFAULT_SETTLE_SECONDS = 30;
-/** A shell's status for a command that a signal ended is this and the signal's number. */
-const SIGNALLED = 128;
 
 const STATUSES = `
 Exit status: the command's own while the machine lives. When the machine ended: 0 for the ending that was expected
@@ -70,9 +69,9 @@ async function run(context: CliContext, idOrName: string, command: string, optio
   // By id from here on: a name is free again once its machine has ended.
   const machine = await context.gateway.call(MachineView, 'GET', `/v1/machines/${encodeURIComponent(idOrName)}`);
   const keepers = context.printer.json ? { stdout: new OutputKeeper(), stderr: new OutputKeeper() } : null;
-  const exit = await execute(context, machine, command, options, keepers ?? context);
+  const { exit, standing } = await executeOrEnd(context, machine, command, options, keepers ?? context);
   const mustWait = expected !== null || exit === null || mayEndTheMachine(command);
-  const report = mustWait ? await awaitEnding(context, machine, options.settle) : null;
+  const report = standing ?? (mustWait ? await awaitEnding(context, machine, options.settle) : null);
   const status = exitStatus(exit, report, expected);
   if (keepers !== null) {
     const output = { stdout: keepers.stdout.kept, stderr: keepers.stderr.kept };
@@ -83,6 +82,43 @@ async function run(context: CliContext, idOrName: string, command: string, optio
     tell(context, exit, report, options);
   }
   context.exit(status);
+}
+
+/** What became of a command: its end, or the verdict on a machine that stands still in it. */
+interface Outcome {
+  readonly exit: ExecExit | null;
+  readonly standing: VerdictReport | null;
+}
+
+/**
+ * `execute`, but given up when the machine stands still: one that halted, hung, sleeps or lost its agent closes no
+ * connection. Where an ending is expected any sign of it counts, else only one that is certain: a guest may be busy.
+ */
+async function executeOrEnd(
+  context: CliContext,
+  machine: MachineView,
+  command: string,
+  options: RunOptions,
+  sinks: OutputSinks,
+): Promise<Outcome> {
+  const done = new AbortController();
+  const signal = AbortSignal.any([context.signal, done.signal]);
+  const executed = execute({ ...context, signal }, machine, command, options, sinks);
+  const outcome = executed.then((exit) => ({ exit, standing: null }));
+  const isExpected = options.expect !== undefined || mayEndTheMachine(command);
+  try {
+    for (;;) {
+      const known = await Promise.race([outcome, delay(options.settle * 1000, signal).then(() => null)]);
+      if (known !== null) return known;
+      const standing = await awaitEnding(context, machine, 0);
+      const { class: verdict, ended, confidence } = standing.verdict;
+      const isSure = isExpected || ended || confidence === 'certain';
+      if (verdict !== 'still_running' && isSure) return { exit: null, standing };
+    }
+  } finally {
+    outcome.catch(() => undefined);
+    done.abort();
+  }
 }
 
 /** The command's end; null when the transport died first. Hanging up, as on Ctrl-C, kills the command. */
@@ -102,11 +138,16 @@ async function execute(
     timeoutMs: timeout === undefined ? null : Math.ceil(timeout * 1000),
   };
   if (!(await isInputWanted(stdin, options.stdin))) {
-    const stream = await gateway.stream('POST', `/v1/machines/${machineId}/exec-stream`, { body: request });
+    const stream = await gateway.stream('POST', `/v1/machines/${machineId}/exec-stream`, { body: request, signal });
     return followExec(stream, sinks, signal);
   }
   try {
-    const stream = await gateway.stream('POST', `/v1/machines/${machineId}/exec-pipe`, {}, withInput(request, stdin));
+    const stream = await gateway.stream(
+      'POST',
+      `/v1/machines/${machineId}/exec-pipe`,
+      { signal },
+      withInput(request, stdin),
+    );
     return await followExec(stream, sinks, signal);
   } finally {
     // An input that nobody ends would keep us waiting for it.
@@ -119,12 +160,8 @@ function exitStatus(exit: ExecExit | null, report: VerdictReport | null, expecte
   if (report !== null && (hasEnded || expected !== null || exit === null)) {
     return exitStatusFor({ class: report.verdict.class as VerdictClass }, expected ?? 'clean_poweroff');
   }
-  return exit?.code ?? SIGNALLED + numberOf(exit?.signal);
+  return exit?.code ?? signalStatus(exit?.signal);
 }
-
-/** The guest tells the name; its numbers are those of Linux, and so of this host. */
-const numberOf = (signal: string | null | undefined): number =>
-  Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
 
 function tell(
   { printer }: CliContext,

@@ -37,16 +37,39 @@ async function copyIn(context: CliContext, source: string, machine: string, targ
   const isInto = target.endsWith('/') || (await isGuestDirectory(context, machine, target));
   const query = {
     path: isInto ? path.posix.join(target, path.basename(path.resolve(source))) : target,
-    archive: isDirectory ? 'tar' : 'file',
+    archive: isDirectory ? ('tar' as const) : ('file' as const),
     mode: isDirectory ? null : (found.mode & COPIED_MODE_BITS).toString(8).padStart(3, '0'),
   };
-  const content = isDirectory
-    ? Readable.from(tar.create({ cwd: source, portable: true }, ['.']))
-    : createReadStream(source);
+  await upload(context, machine, query, source);
+}
+
+/** Puts a directory into a machine under exactly that path. Throws `CLI_FILE_UNREADABLE` and what the platform answers. */
+export async function sendDirectory(
+  context: CliContext,
+  source: string,
+  machine: string,
+  guestPath: string,
+): Promise<void> {
+  const found = await stat(source).catch((e: unknown) => Promise.reject(unreadable(source, e)));
+  if (!found.isDirectory()) throw unreadable(source, new Error('it is no directory'));
+  await upload(context, machine, { path: guestPath, archive: 'tar', mode: null }, source);
+}
+
+interface FilesQuery {
+  readonly path: string;
+  readonly archive: 'tar' | 'file';
+  readonly mode: string | null;
+}
+
+async function upload(context: CliContext, machine: string, query: FilesQuery, source: string): Promise<void> {
+  const content =
+    query.archive === 'tar'
+      ? Readable.from(tar.create({ cwd: source, portable: true }, ['.']))
+      : createReadStream(source);
   let failure: unknown = null;
   content.once('error', (e: unknown) => (failure = e));
   try {
-    await json(await context.gateway.stream('PUT', filesPath(machine), { query }, content));
+    await json(await context.gateway.stream('PUT', filesPath(machine), { query: { ...query } }, content));
   } catch (e) {
     throw failure === null ? e : unreadable(source, failure);
   }
