@@ -13,6 +13,7 @@ import { Page, Section } from '../components/page';
 import { QueryView } from '../components/query-view';
 import { MACHINE_TONE } from '../components/tone';
 import { VerdictCard } from '../components/verdict-card';
+import { TerminalsSection } from '../terminal/terminals-section';
 import { words } from '../text/phrases';
 import { EvidenceView } from './evidence/evidence-view';
 import { LastSeen } from './last-seen';
@@ -60,6 +61,7 @@ function Machine({ machine }: { readonly machine: MachineView }) {
         ]}
       />
       {incarnation > 1 && <IncarnationChoice count={incarnation} shown={shownIncarnation} onChange={setShown} />}
+      {state === 'ready' && <TerminalsSection machine={machine} />}
       <Section title="Verdict">
         <MachineVerdict machine={machine} incarnation={shownIncarnation} />
       </Section>
