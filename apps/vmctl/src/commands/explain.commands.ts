@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { explainRefusal, guardGit } from '@inquest/git-guard';
 import { printableLine } from '@inquest/transcript';
-import { classifyConsole } from '@inquest/verdict-engine';
+import { ConsoleClassifier, type ConsoleClassification } from '@inquest/verdict-engine';
 import type { CliContext, ContextOf } from '../context';
 import { cliError } from '../errors';
 import { explainTree } from '../explain/explain-tree';
@@ -49,14 +49,23 @@ async function explainScratch({ printer, signal }: CliContext, directory: string
   );
 }
 
-async function explainConsole({ printer }: CliContext, file: string): Promise<void> {
-  const log = await readFile(file).catch((e: unknown) => {
-    throw cliError('CLI_FILE_UNREADABLE', `${file} cannot be read: ${(e as Error).message}`, { file }, e);
-  });
-  const { crashed, class: family, title, offset, truncated } = classifyConsole(log);
+async function explainConsole({ printer, signal }: CliContext, file: string): Promise<void> {
+  const { crashed, class: family, title, offset, truncated } = await classifyFile(file, signal);
   printer.result({ crashed, class: family, title, offset, truncated }, () =>
     crashed
-      ? `${printableLine(title ?? '')} (${family ?? ''}) at byte ${offset}${truncated ? ', report truncated' : ''}`
+      ? `${printableLine(title)} (${family ?? ''}) at byte ${offset}${truncated ? ', report truncated' : ''}`
       : 'no crash found',
   );
+}
+
+/** In chunks: a guest may have written to its console for days. */
+async function classifyFile(file: string, signal: AbortSignal): Promise<ConsoleClassification> {
+  const classifier = new ConsoleClassifier();
+  try {
+    for await (const chunk of createReadStream(file, { signal }) as AsyncIterable<Uint8Array>) classifier.push(chunk);
+  } catch (e) {
+    signal.throwIfAborted();
+    throw cliError('CLI_FILE_UNREADABLE', `${file} cannot be read: ${(e as Error).message}`, { file }, e);
+  }
+  return classifier.finish();
 }

@@ -42,5 +42,6 @@ export {
 export { drawVerdict } from './draw-verdict';
 export { exitStatusFor, VERDICT_EXIT_STATUS } from './exit-status';
 export { AGENT_PORT_IDS } from './facts/case-facts';
-export { classifyConsole, MAX_REPORTS, type ConsoleClassification } from './console/classify-console';
+export { classifyConsole, ConsoleClassifier, type ConsoleClassification } from './console/classify-console';
+export { MAX_REPORTS } from './console/report-finder';
 export { CONSOLE_CLASSES, type ConsoleClass, type ConsoleReport, type Severity } from './console/report';

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { classifyConsole, MAX_REPORTS, type ConsoleClassification } from './classify-console';
+import { classifyConsole, ConsoleClassifier, type ConsoleClassification } from './classify-console';
+import { readConsole } from './console-lines';
+import { MAX_REPORTS } from './report-finder';
+import { mayOpenReport, patternsFor, REPORT_PATTERNS } from './report-patterns';
 
 const GOLDEN = join(__dirname, 'golden');
 const names = readdirSync(GOLDEN)
@@ -31,6 +34,28 @@ describe('golden console logs', () => {
   });
 });
 
+describe('the table of patterns', () => {
+  const texts = names.flatMap((name) => readConsole(readLog(name)).kernelLines.map((line) => line.text));
+
+  it.each(REPORT_PATTERNS.map((pattern) => [pattern.start.source, pattern] as const))(
+    'has a golden log for %s',
+    (_, pattern) => {
+      expect(texts.find((text) => pattern.start.test(text))).toBeDefined();
+    },
+  );
+
+  it('is never passed over by the two quick looks at a line', () => {
+    for (const text of texts) {
+      for (const pattern of REPORT_PATTERNS.filter(({ start }) => start.test(text))) {
+        expect({ text, isLookedAt: mayOpenReport(text) && patternsFor(text).includes(pattern) }).toEqual({
+          text,
+          isLookedAt: true,
+        });
+      }
+    }
+  });
+});
+
 describe('classifyConsole', () => {
   it('points at the first byte of the report', () => {
     const log = '[    1.000000] fine\r\n[    2.000000] Kernel panic - not syncing: x\r\n';
@@ -44,6 +69,58 @@ describe('classifyConsole', () => {
   it('takes a report that stops in the middle as truncated', () => {
     expect(classifyConsole(readLog('kernel-bug').slice(0, 300)).truncated).toBe(true);
     expect(classifyConsole(readLog('kernel-bug')).truncated).toBe(false);
+  });
+
+  it('takes a report whose call trace is not closed, or whose last line is not whole, as truncated', () => {
+    const log = Buffer.from(readLog('soft-lockup-whole')).toString('latin1');
+    const closed = log.indexOf('</TASK>');
+    expect(classifyConsole(bytesOf(log)).truncated).toBe(false);
+    expect(classifyConsole(bytesOf(log.slice(0, log.lastIndexOf('\n', closed) + 1))).truncated).toBe(true);
+    expect(classifyConsole(bytesOf('BUG: Bad rss-counter state mm:00000000')).truncated).toBe(true);
+  });
+
+  it('ends a report with the panic that it led to', () => {
+    const { reports } = classifyConsole(readLog('warning-panic-on-warn-old'));
+    expect(reports.map(({ class: c, truncated }) => [c, truncated])).toEqual([
+      ['warning', false],
+      ['panic', false],
+    ]);
+  });
+
+  it('gives the same for a log that comes byte by byte', () => {
+    const log = readLog('two-cpus-by-caller');
+    const classifier = new ConsoleClassifier();
+    for (const byte of log) classifier.push(Uint8Array.of(byte));
+    expect(classifier.finish()).toEqual(classifyConsole(log));
+  });
+
+  it('takes words that programs print, too, for a report only with a stack, where nothing is stamped', () => {
+    expect(classifyConsole(bytesOf('BUG: out of cheese\nbye\n')).crashed).toBe(false);
+    expect(classifyConsole(bytesOf('BUG: out of cheese\nCall Trace:\n mouse+0x1/0x2\n')).title).toBe(
+      'BUG: out of cheese in mouse',
+    );
+    expect(classifyConsole(bytesOf('[    1.000000] BUG: out of cheese\n')).crashed).toBe(true);
+  });
+
+  it('finds the panic behind any number of disk errors and of programs that cry wolf', () => {
+    const panic = 'Kernel panic - not syncing: last\n---[ end Kernel panic - not syncing: last ]---\n';
+    const cries = 'BUG: wolf\n'.repeat(10 * MAX_REPORTS);
+    const errors = 'I/O error, dev vda, sector 8\n'.repeat(10 * MAX_REPORTS);
+    expect(classifyConsole(bytesOf(cries + errors + panic))).toMatchObject({
+      class: 'panic',
+      title: 'kernel panic: last',
+      truncated: false,
+    });
+  });
+
+  it('needs no more than a linear time for the bytes that cost most', () => {
+    const hostile = ['B\n', 'BUG: x\n', '[', '[    1.000000] ', 'vmalloc: ', 'BUG: KASAN: a ', '\x1b[\x1b]'];
+    for (const part of hostile) {
+      const once = bytesOf(part.repeat(Math.ceil(250_000 / part.length)));
+      const classifier = new ConsoleClassifier();
+      for (let count = 0; count < 8; count++) classifier.push(once);
+      expect(classifier.finish().reports.length).toBeLessThanOrEqual(MAX_REPORTS);
+    }
   });
 
   it('finds a report behind a line of a hundred thousand characters', () => {

@@ -66,8 +66,12 @@ export type ReportEnd =
   | 'end-panic'
   /** A closing line of `=`, or `---[ end trace`. */
   | 'rule'
-  /** At least one frame of a call trace. */
-  | 'trace';
+  /** A call trace that the log goes on behind, or that closes itself (`</TASK>`). */
+  | 'trace'
+  /** The line that names the killed process. */
+  | 'kill'
+  /** The locks that are held, and by whom: a line with a function each. */
+  | 'held';
 
 /** What the lines of a report give to its title. */
 export interface ReportBody {
@@ -79,6 +83,8 @@ export interface ReportBody {
   readonly frames: string[];
   /** `Read`/`Write` of a sanitizer report. */
   access: string | null;
-  /** The function that lockdep says wanted the lock. */
-  acquiring: string | null;
+  /** The functions that lockdep says took, or want, the locks in question: the wanted one first. */
+  readonly locks: string[];
+  /** The process that was killed for memory. */
+  victim: string | null;
 }

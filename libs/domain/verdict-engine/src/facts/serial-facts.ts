@@ -1,6 +1,6 @@
 import type { Citation } from '../citation';
-import { findReports } from '../console/classify-console';
 import { readConsole, type ConsoleLine } from '../console/console-lines';
+import { findReports } from '../console/report-finder';
 import type { ConsoleReport } from '../console/report';
 import type { Evidence } from '../evidence';
 import { SerialLog } from './serial-log';
