@@ -56,6 +56,12 @@ export const cliError = defineErrors({
     when: 'A directory whose scratch files were to be explained has more entries than are looked at.',
     remediation: 'Name a directory further down.',
   },
+  CLI_CHECK_FAILED: {
+    fault: 'infra',
+    status: 500,
+    when: 'A self-test or demonstration ran to its end, and at least one of its checks failed.',
+    remediation: 'Read the lines that begin with FAIL, then `vmctl doctor` and the logs that `vmctl status` names.',
+  },
   CLI_DEMO_UNPROVEN: {
     fault: 'infra',
     status: 500,

@@ -55,8 +55,8 @@ async function verdict(
   });
 }
 
-/** Needs no platform: the bundle is all that a verdict follows from. */
-async function verdictOfBundle(directory: string): Promise<Verdict> {
+/** The verdict on a stored bundle; needs no platform. Throws `CLI_FILE_UNREADABLE`, and `EVIDENCE_*` for what is no evidence. */
+export async function verdictOfBundle(directory: string): Promise<Verdict> {
   const files = await Promise.all(
     Object.values(BUNDLE_FILES).map(async (file) => [file, await readOrNull(path.join(directory, file))] as const),
   );

@@ -32,13 +32,15 @@ export async function demoSession(context: CliContext): Promise<void> {
   printer.result({ run: result.run, session: result.session }, () => summary(context, result));
 }
 
-async function ensureUp(context: CliContext): Promise<void> {
+/** Starts the platform of this home unless it runs. */
+export async function ensureUp(context: CliContext): Promise<void> {
   const { isUp, state } = await stackStatus(homeFrom(context.env));
   if (isUp) context.printer.note(`the platform is up at ${state?.gatewayUrl ?? ''}`);
   else await bringUp(context);
 }
 
-async function ensureFrozen(context: CliContext): Promise<void> {
+/** Builds and freezes the image of the demonstrations unless it has a frozen version. */
+export async function ensureFrozen(context: CliContext): Promise<void> {
   const { gateway, printer } = context;
   const image = await gateway.call(ImageView, 'GET', `/v1/images/${IMAGE}`).catch((e: unknown) => {
     if (hasCode(e, 'IMAGE_UNKNOWN')) return null;
