@@ -51,7 +51,7 @@ export class BareGitForge implements GitForge {
     return this.available(signal, async () => {
       if (!(await isRepository(target))) throw repositoryMissing(project);
       const source = new HardenedGit(request.repositoryPath);
-      await checkCommit(source, request, signal);
+      if (!(await source.hasCommit(commit, signal))) throw commitUnknown(project, commit);
       const forge = new HardenedGit(target);
       if ((await headOf(forge, branch, signal)) !== commit) await this.send(source, target, request, signal);
       const found = await headOf(forge, branch, signal);
@@ -70,7 +70,7 @@ export class BareGitForge implements GitForge {
     });
     if (pushed.exitCode === 0) return;
     const found = await headOf(new HardenedGit(target), branch, signal);
-    if (found !== null && !(await standsOn(source, commit, found, signal))) throw branchMoved(request, found);
+    if (found !== null && !(await source.standsOn(commit, found, signal))) throw branchMoved(request, found);
     const why = [pushed.stdout.toString('utf8'), pushed.stderr].join('\n').trim().slice(-1000);
     throw gitForgeError('FORGE_PUSH_FAILED', `branch ${branch} of ${project} could not be pushed: ${why}`, {
       project,
@@ -133,21 +133,4 @@ const isOccupied = (e: unknown): boolean => {
 async function headOf(git: HardenedGit, branch: string, signal: AbortSignal): Promise<string | null> {
   const found = await git.line(['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`], { signal });
   return found === '' ? null : found;
-}
-
-async function checkCommit(source: HardenedGit, { project, commit }: PushRequest, signal: AbortSignal): Promise<void> {
-  const { exitCode } = await source.run(['cat-file', '-e', `${commit}^{commit}`], {
-    signal,
-    acceptExitCodes: [0, 1, 128],
-  });
-  if (exitCode !== 0) throw commitUnknown(project, commit);
-}
-
-/** False too when the project does not have `ancestor` at all: then the branch has commits of somebody else. */
-async function standsOn(source: HardenedGit, commit: string, ancestor: string, signal: AbortSignal): Promise<boolean> {
-  const known = await source.run(['merge-base', '--is-ancestor', ancestor, commit], {
-    signal,
-    acceptExitCodes: [0, 1, 128],
-  });
-  return known.exitCode === 0;
 }

@@ -4,6 +4,7 @@ import {
   checkPushRequest,
   checkRelease,
   checkTopics,
+  commitUnknown,
   gitForgeError,
   type ForgePullRequest,
   type ForgeRelease,
@@ -18,6 +19,7 @@ import {
   type TopicForge,
 } from '@inquest/git-forge';
 import { delay, isDomainError, kernelError, parseId } from '@inquest/kernel';
+import { HardenedGit } from '@inquest/work-tree';
 import { CircuitBreaker } from './circuit-breaker';
 import { GitTransport, type PushOutcome } from './git-transport';
 import { GiteaAddress } from './gitea-address';
@@ -29,7 +31,6 @@ import { GiteaRepositories, type GiteaRepository } from './gitea-repositories';
 import { GiteaTopics } from './gitea-topics';
 import { parseAnswer } from './parse-answer';
 import { delayMsAfter, readBack, READ_BACK_PATIENCE, REQUEST_PATIENCE, type Patience } from './patience';
-import { SourceRepository } from './source-repository';
 import { TokenFile } from './token-file';
 
 export interface GiteaForgeOptions {
@@ -95,8 +96,9 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
     checkPushRequest(request);
     return this.guarded(signal, async () => {
       const repository = await this.repositories.get(request.project, signal);
-      await new SourceRepository(request.repositoryPath).checkCommit(request.project, request.commit, signal);
-      await this.send(repository, request, signal);
+      const source = new HardenedGit(request.repositoryPath);
+      if (!(await source.hasCommit(request.commit, signal))) throw commitUnknown(request.project, request.commit);
+      await this.send(repository, source, request, signal);
       return this.verify(repository, request, signal);
     });
   }
@@ -127,15 +129,19 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
   }
 
   /** Until the branch is at the commit, whoever brought it there: an answer that was lost counts as given. */
-  private async send(repository: GiteaRepository, request: PushRequest, signal: AbortSignal): Promise<void> {
+  private async send(
+    repository: GiteaRepository,
+    source: HardenedGit,
+    request: PushRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { project, branch, commit } = request;
-    const source = new SourceRepository(request.repositoryPath);
     const url = this.address.clone(repository.owner, repository.name);
     for (let attempt = 1; ; attempt++) {
-      if ((await this.transport.headOf(source.git, url, branch, signal)) === commit) return;
-      const outcome = await this.transport.push(source.git, url, request, signal);
+      if ((await this.transport.headOf(source, url, branch, signal)) === commit) return;
+      const outcome = await this.transport.push(source, url, request, signal);
       if (outcome.isDone) return;
-      const found = await this.transport.headOf(source.git, url, branch, signal);
+      const found = await this.transport.headOf(source, url, branch, signal);
       if (found === commit) return;
       if (found !== null && !(await source.standsOn(commit, found, signal))) throw branchMoved(request, found);
       if (!this.isWorthRepeating(outcome, attempt)) {

@@ -1,37 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { startGiteaFixture, TOKEN, type GiteaFixture } from './testing/gitea-fixture';
+import { seeProcesses, tokenFormsIn, type SeenProcess } from './testing/token-sightings';
 
 jest.setTimeout(120_000);
 
 const never = new AbortController().signal;
-const FORMS = [TOKEN, Buffer.from(`inquest:${TOKEN}`).toString('base64'), Buffer.from(TOKEN).toString('base64')];
-
-/** A process of this host, as everybody on it may see it. */
-interface SeenProcess {
-  /** Its program and first argument. */
-  readonly program: string;
-  readonly showsToken: boolean;
-}
-
-const textOf = (file: string): Promise<string> => readFile(file, 'latin1').catch(() => ''); // it may be gone by now
-
-async function seeProcesses(): Promise<SeenProcess[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  return Promise.all(
-    pids.map(async (pid) => {
-      const [commandLine, environment] = await Promise.all([
-        textOf(`/proc/${pid}/cmdline`),
-        textOf(`/proc/${pid}/environ`),
-      ]);
-      const shown = `${commandLine}${environment}`;
-      return {
-        program: commandLine.split('\0').slice(0, 2).join(' '),
-        showsToken: FORMS.some((form) => shown.includes(form)),
-      };
-    }),
-  );
-}
 
 describe('the token of a forge', () => {
   let made: GiteaFixture;
@@ -51,9 +25,9 @@ describe('the token of a forge', () => {
     // Git, whatever it has started and whatever started it wait meanwhile for the answer of the server.
     made.double.onRequest = async () => void seen.push(...(await seeProcesses()));
     await publish('main');
-    expect(seen.filter((one) => one.showsToken)).toEqual([]);
+    expect(seen.filter(({ tokenForms }) => tokenForms.length > 0)).toEqual([]);
     expect(made.double.requests).toContainEqual(expect.stringMatching(/git-receive-pack$/));
-    expect(seen).toContainEqual({ program: expect.stringContaining('remote-http'), showsToken: false });
+    expect(seen).toContainEqual({ command: expect.stringContaining('remote-http'), tokenForms: [] });
     expect(await made.headOf('demo', 'main')).toBe(made.commits.second);
   });
 
@@ -62,16 +36,7 @@ describe('the token of a forge', () => {
     const names = await readdir(made.directory, { recursive: true, withFileTypes: true });
     const files = names.filter((entry) => entry.isFile()).map((entry) => `${entry.parentPath}/${entry.name}`);
     const holders: string[] = [];
-    for (const file of files)
-      if (
-        FORMS.some(
-          (
-            (text) => (form) =>
-              text.includes(form)
-          )(await textOf(file)),
-        )
-      )
-        holders.push(file);
+    for (const file of files) if (tokenFormsIn(await readFile(file, 'latin1')).length > 0) holders.push(file);
     expect(holders).toEqual([made.tokenFile]);
   });
 
@@ -92,7 +57,7 @@ describe('the token of a forge', () => {
     );
     const shown = inspect(error, { depth: 20, showHidden: true });
     expect(shown).toContain('FORGE_');
-    expect(FORMS.filter((form) => shown.includes(form))).toEqual([]);
+    expect(tokenFormsIn(shown)).toEqual([]);
     expect(await made.headOf('demo', 'main')).toBeNull();
   });
 });

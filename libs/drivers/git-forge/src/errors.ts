@@ -36,7 +36,8 @@ export const gitForgeError = defineErrors({
     fault: 'caller',
     status: 409,
     when: 'The branch on the forge has commits that the commit to publish does not stand on. It was left alone.',
-    remediation: 'Publish to another branch, or bring the commits of the forge into the project and commit again.',
+    remediation:
+      'Publish to a branch of the session with `vmctl publish retry <id> --own-branch`, which opens a pull request where the forge has them; or move the branch back on the forge and retry.',
   },
   FORGE_PUSH_FAILED: {
     fault: 'infra',

@@ -35,8 +35,10 @@ export class ArchiveGuard extends Transform {
   }
 }
 
+/** Not looked at further than the end mark is long: a sparse file is gigabytes of zeros. */
 function zerosAtEnd(chunk: Buffer): number {
+  const last = Math.max(0, chunk.length - END_MARK_BYTES);
   let at = chunk.length;
-  while (at > 0 && chunk[at - 1] === 0) at--;
+  while (at > last && chunk[at - 1] === 0) at--;
   return chunk.length - at;
 }

@@ -16,7 +16,9 @@ export async function writeBlobs(
   if (entries.length === 0) return;
   const command = await git.open(['fast-import', '--quiet', '--done'], { signal });
   command.stdout.resume();
-  const feeding = pipeline(Readable.from(blobCommands(entries)), command.stdin, { signal });
+  // Once each: a tree of many hard links to a large file would be many times as large.
+  const distinct = new Map(entries.map((entry) => [entry.objectId, entry]));
+  const feeding = pipeline(Readable.from(blobCommands([...distinct.values()])), command.stdin, { signal });
   // When git fails, the broken pipe is only a consequence.
   for (const outcome of await Promise.allSettled([command.finished, feeding])) {
     if (outcome.status === 'rejected') throw outcome.reason;

@@ -27,7 +27,10 @@ export interface LeftOut {
 
 /** What bounds a collected tree. */
 export interface TreeLimits {
+  /** Contents that are taken; what is held back or refused does not count. */
   readonly totalBytes: number;
+  /** The whole archive, which is read to its end whatever is taken of it. */
+  readonly archiveBytes: number;
   readonly entries: number;
   readonly pathBytes: number;
   /** A larger file is held back and said; the rest is taken. */
@@ -36,6 +39,7 @@ export interface TreeLimits {
 
 export const DEFAULT_TREE_LIMITS: TreeLimits = {
   totalBytes: 1024 * 1024 * 1024,
+  archiveBytes: 16 * 1024 * 1024 * 1024, // a disk of a guest with room to spare
   entries: 100_000,
   pathBytes: 4096, // PATH_MAX of Linux
   fileBytes: 50 * 1024 * 1024, // what public forges warn about

@@ -58,6 +58,7 @@ export interface GitResult {
 }
 
 const TIMEOUT_MS = 120_000;
+const COMMIT_ID = /^[0-9a-f]{40}$/;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024; // a listing of a million paths
 
 /**
@@ -91,6 +92,22 @@ export class HardenedGit {
       ...(input === undefined ? {} : { input }),
       ...(acceptExitCodes === undefined ? {} : { acceptExitCodes }),
     });
+  }
+
+  /** True when the repository has this commit; false also for what is no full commit id. */
+  hasCommit(commit: string, signal: AbortSignal): Promise<boolean> {
+    return this.says(['cat-file', '-e', `${commit}^{commit}`], [commit], signal);
+  }
+
+  /** True when `commit` is `ancestor` or stands on it; false also when the repository does not have one of them. */
+  standsOn(commit: string, ancestor: string, signal: AbortSignal): Promise<boolean> {
+    return this.says(['merge-base', '--is-ancestor', ancestor, commit], [commit, ancestor], signal);
+  }
+
+  /** Asks git something about commits that it answers with its exit code. */
+  private async says(args: readonly string[], commits: readonly string[], signal: AbortSignal): Promise<boolean> {
+    if (!commits.every((id) => COMMIT_ID.test(id))) return false;
+    return (await this.run(args, { signal, acceptExitCodes: [0, 1, 128] })).exitCode === 0;
   }
 
   /** `run`, as text without the line end. */

@@ -9,6 +9,12 @@ export {
 export { type CommitIdentity } from './commit-identity';
 export { workTreeError } from './errors';
 export { HardenedGit, type GitResult, type GitRun } from './hardened-git';
-export { ProjectRepository, type CommitRequest, type CommitResult, type Head } from './project-repository';
+export {
+  ProjectRepository,
+  type CommitRequest,
+  type CommitResult,
+  type CommittedFile,
+  type Head,
+} from './project-repository';
 export { isDotGit, pathFault } from './safe-path';
 export { type FilterCandidate, type FilterDecision, type FilterEntry, type ScratchFilter } from './scratch-filter';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { ProjectRepository } from './project-repository';
 import type { ScratchFilter } from './scratch-filter';
@@ -226,6 +226,30 @@ describe('ProjectRepository', () => {
     expect(await read('dir/a', 6)).toBeUndefined();
     await project.commit([{ name: 'dir/a', content: 'second' }]);
     expect(await read('dir/a')).toBe('second');
+  });
+
+  it('copies files of any commit out as they are, into new files only', async () => {
+    const binary = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+    const first = await project.commit([
+      { name: 'dist/app', content: binary, mode: 0o755 },
+      { name: '.gitattributes', content: '* text eol=crlf\n' },
+      { name: 'link', type: 'symlink', linkname: '/etc/passwd' },
+    ]);
+    await project.commit([{ name: 'other', content: 'x' }]);
+    const { repository } = project;
+    const names = ['dist/app', 'link', 'dist', 'other', '../other', '*'];
+    const [app, ...none] = await repository.findFiles(first.commit ?? '', names);
+    expect(app).toMatchObject({ path: 'dist/app', sizeBytes: 300_000 });
+    expect(none).toEqual([null, null, null, null, null]);
+    if (app == null) throw new Error('the commit has no dist/app');
+    const copy = project.at('copy');
+    await repository.copyFile(app, copy);
+    expect((await readFile(copy)).equals(binary)).toBe(true);
+    expect((await stat(copy)).mode & 0o777).toBe(0o600);
+    await writeFile(copy, 'mine');
+    await expect(repository.copyFile(app, copy)).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(await readFile(copy, 'utf8')).toBe('mine');
+    await expect(repository.findFiles('HEAD', ['other'])).rejects.toMatchObject({ code: 'COMMIT_BASE_UNKNOWN' });
   });
 
   it('knows which commit stands on which', async () => {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { hasCode, newId } from '@inquest/kernel';
@@ -12,7 +12,14 @@ import { shownPath } from './safe-path';
 import { applyFilter, type ScratchFilter } from './scratch-filter';
 import { collectTree } from './tree-collector';
 import { exportListing } from './tree-export';
-import { listTree } from './tree-listing';
+import { listTree, type ListedEntry } from './tree-listing';
+
+/** A regular file of a commit. */
+export interface CommittedFile {
+  readonly path: string;
+  readonly objectId: string;
+  readonly sizeBytes: number;
+}
 
 /** The branch that commits go to, and where it is. */
 export interface Head {
@@ -52,6 +59,7 @@ export interface CommitResult {
 
 /** Tries when another commit lands between reading the branch and moving it. */
 const MAX_ATTEMPTS = 5;
+const REGULAR_MODES = ['100644', '100755'];
 const NO_COMMIT = '0'.repeat(40);
 const never = new AbortController().signal;
 
@@ -107,18 +115,41 @@ export class ProjectRepository {
   /** A regular file of the last commit; null when there is none, or it is larger than `maxBytes`. */
   async readFile(name: string, maxBytes: number, signal: AbortSignal = never): Promise<Buffer | null> {
     const { commit } = await this.head(signal);
-    const entry = commit === null ? undefined : (await listTree(this.git, commit, { signal })).get(name);
-    if (entry === undefined || !['100644', '100755'].includes(entry.mode)) return null;
-    const size = Number(await this.git.line(['cat-file', '-s', entry.objectId], { signal }));
-    if (size > maxBytes) return null;
-    return (await this.git.run(['cat-file', 'blob', entry.objectId], { signal })).stdout;
+    const [file = null] = commit === null ? [] : await this.findFiles(commit, [name], signal);
+    if (file === null || file.sizeBytes > maxBytes) return null;
+    return (await this.git.run(['cat-file', 'blob', file.objectId], { signal })).stdout;
   }
 
   /** True when `commit` is `ancestor` or stands on it; false too when the project does not know one of them. */
-  async standsOn(commit: string, ancestor: string, signal: AbortSignal = never): Promise<boolean> {
-    if (![commit, ancestor].every((id) => /^[0-9a-f]{40}$/.test(id))) return false;
-    const args = ['merge-base', '--is-ancestor', ancestor, commit];
-    return (await this.git.run(args, { signal, acceptExitCodes: [0, 1, 128] })).exitCode === 0;
+  standsOn(commit: string, ancestor: string, signal: AbortSignal = never): Promise<boolean> {
+    return this.git.standsOn(commit, ancestor, signal);
+  }
+
+  /** Regular files of a commit, in the order of `names`; null for what is none there. Throws `COMMIT_BASE_UNKNOWN`. */
+  async findFiles(
+    commit: string,
+    names: readonly string[],
+    signal: AbortSignal = never,
+  ): Promise<readonly (CommittedFile | null)[]> {
+    await this.checkBase(commit, signal);
+    const listing = await listTree(this.git, commit, { signal });
+    return names.map((name) => committedFile(listing.get(name)));
+  }
+
+  /**
+   * Writes the content of a committed file to a new file on this host, of mode 0600. Throws what creating the file
+   * throws, the `PROCESS_*` codes and `OPERATION_ABORTED`; the file may be there in part then.
+   */
+  async copyFile({ objectId }: CommittedFile, filePath: string, signal: AbortSignal = never): Promise<void> {
+    const target = await open(filePath, 'wx', 0o600);
+    try {
+      const command = await this.git.open(['cat-file', 'blob', objectId], { signal });
+      command.stdin.end();
+      for await (const chunk of command.stdout) await target.writeFile(chunk as Uint8Array);
+      await command.finished;
+    } finally {
+      await target.close();
+    }
   }
 
   /**
@@ -240,6 +271,11 @@ export class ProjectRepository {
       throw e;
     }
   }
+}
+
+function committedFile(entry: ListedEntry | undefined): CommittedFile | null {
+  if (entry === undefined || entry.sizeBytes === null || !REGULAR_MODES.includes(entry.mode)) return null;
+  return { path: entry.path, objectId: entry.objectId, sizeBytes: entry.sizeBytes };
 }
 
 const belongsElsewhere = (name: string): LeftOut => ({

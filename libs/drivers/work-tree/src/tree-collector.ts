@@ -11,8 +11,6 @@ import { CollectedTree, type CollectedEntry, type EntryMode, type LeftOut, type 
 import { workTreeError } from './errors';
 import { pathFault, shownPath } from './safe-path';
 
-/** Header and padding of one entry with its extension headers, so that the archive's bound follows from the tree's. */
-const OVERHEAD_BYTES_PER_ENTRY = 8 * 1024;
 const EXECUTABLE_BIT = 0o100;
 
 /**
@@ -47,9 +45,8 @@ class TreeCollector {
   ) {}
 
   async collect(tar: Readable, signal: AbortSignal): Promise<CollectedTree> {
-    const maxBytes = this.limits.totalBytes + this.limits.entries * OVERHEAD_BYTES_PER_ENTRY;
     const reader = extract();
-    const fed = pipeline(tar, new ArchiveGuard(maxBytes), reader, { signal });
+    const fed = pipeline(tar, new ArchiveGuard(this.limits.archiveBytes), reader, { signal });
     fed.catch(() => undefined); // the loop below meets the same failure first; it is thrown after it
     try {
       for await (const entry of reader) {
@@ -70,7 +67,7 @@ class TreeCollector {
     const { header } = entry;
     const name = relativeName(header.name);
     if (name === null) return; // the root of the tree itself
-    this.count(header);
+    this.count();
     const fault = pathFault(name, this.limits.pathBytes) ?? this.placeFault(name, header);
     if (fault !== null) return this.refuse(name, 'unsafe-path', fault);
     // The types of tar-stream promise a known type and a link name; at run time both may be null.
@@ -89,13 +86,16 @@ class TreeCollector {
     }
   }
 
-  private count({ size }: Header): void {
-    this.seen++;
-    this.totalBytes += size;
-    const { entries, totalBytes } = this.limits;
-    if (this.seen > entries) {
+  private count(): void {
+    const { entries } = this.limits;
+    if (++this.seen > entries) {
       throw workTreeError('TREE_TOO_LARGE', `the tree has more than ${entries} entries`, { entries });
     }
+  }
+
+  private countContent(sizeBytes: number): void {
+    const { totalBytes } = this.limits;
+    this.totalBytes += sizeBytes;
     if (this.totalBytes > totalBytes) {
       throw workTreeError('TREE_TOO_LARGE', `the tree has more than ${totalBytes} bytes`, { totalBytes });
     }
@@ -146,6 +146,7 @@ class TreeCollector {
     sizeBytes: number,
     content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   ): Promise<void> {
+    this.countContent(sizeBytes);
     const contentPath = path.join(this.directory, String(this.seen));
     const hash = createHash('sha1').update(`blob ${sizeBytes}\0`);
     const file = await open(contentPath, 'wx', 0o600);

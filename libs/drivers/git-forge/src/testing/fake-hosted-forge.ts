@@ -32,6 +32,7 @@ export class FakeHostedForge extends FakeGitForge implements PullRequestForge, R
     if (missing !== undefined) {
       throw gitForgeError('FORGE_BRANCH_MISSING', `the forge has no branch ${missing} of project ${project}`, {
         project,
+        branch: missing,
       });
     }
     const at = this.pullRequests.findIndex((one) => one.project === project && one.head === head && one.base === base);
