@@ -1,4 +1,15 @@
-import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+} from 'class-validator';
 import { Env, ServiceConfig } from '@inquest/config';
 import { BRANCH_POLICIES, type BranchPolicy } from '@inquest/git-forge';
 
@@ -20,6 +31,27 @@ export class PublishServiceConfig extends ServiceConfig {
   })
   @IsIn(BRANCH_POLICIES)
   readonly branchPolicy!: BranchPolicy;
+
+  @Env('INQUEST_FORGE_TOPICS', {
+    description: 'Topics that repositories get on a forge that has them, comma separated',
+    default: 'inquest',
+  })
+  @IsArray()
+  @ArrayMaxSize(25)
+  @Matches(/^[a-z0-9][a-z0-9-]{0,34}$/, {
+    each: true,
+    message: 'each of topics must be 1 to 35 lower-case letters, digits and dashes, not beginning with a dash',
+  })
+  readonly topics: string[] = [];
+
+  @Env('INQUEST_PUBLISH_RETRY_SECONDS', {
+    description: 'Wait before a publication that failed for a while is tried again, doubled each time up to an hour',
+    default: '30',
+  })
+  @IsInt()
+  @Min(1)
+  @Max(3600)
+  readonly retrySeconds!: number;
 
   @Env('INQUEST_GITEA_URL', { description: 'Base URL of Gitea, with its sub-path, without credentials' })
   @IsOptional()

@@ -7,11 +7,15 @@ import { GuestTransfer } from './commits/guest-transfer';
 import { SessionBaseEntity } from './commits/session-base.entity';
 import { ForgeModule } from './forge.module';
 import { ProjectsCommitsPublications1700000000001 } from './migrations/1700000000001-projects-commits-publications';
+import { PublicationSteps1700000000002 } from './migrations/1700000000002-publication-steps';
 import { ProjectEntity } from './projects/project.entity';
 import { ProjectsService } from './projects/projects.service';
+import { ForgeSteps } from './publications/forge-steps';
+import { PublicationRecovery } from './publications/publication-recovery';
 import { PublicationEntity } from './publications/publication.entity';
 import { PublicationsRepository } from './publications/publications.repository';
 import { PublicationsService } from './publications/publications.service';
+import { Publisher } from './publications/publisher';
 import type { PublishServiceConfig } from './publish-service.config';
 import { PublishController, PublishRpcController } from './publish.controller';
 
@@ -28,7 +32,11 @@ export class PublishServiceModule {
           schema: SCHEMA,
           databaseUrl: config.databaseUrl,
           entities: [ProjectEntity, SessionBaseEntity, CommitEntity, PublicationEntity],
-          migrations: [outboxMigration(SCHEMA), ProjectsCommitsPublications1700000000001],
+          migrations: [
+            outboxMigration(SCHEMA),
+            ProjectsCommitsPublications1700000000001,
+            PublicationSteps1700000000002,
+          ],
         }),
         ForgeModule.with(config),
       ],
@@ -39,6 +47,9 @@ export class PublishServiceModule {
         GuestTransfer,
         CommitsService,
         PublicationsRepository,
+        ForgeSteps,
+        Publisher,
+        PublicationRecovery,
         PublicationsService,
       ],
     };

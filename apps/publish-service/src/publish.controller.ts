@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import {
   CommitRequest,
@@ -11,6 +11,10 @@ import {
   PublicationView,
   publishOps,
   PublishRequest,
+  ReleaseRequest,
+  ReleaseView,
+  RetryOptions,
+  RetryRequest,
   StagedView,
   StageProjectRequest,
 } from '@inquest/contracts-publish';
@@ -66,8 +70,13 @@ export class PublishRpcController {
   }
 
   @RpcHandler(publishOps.retry)
-  retry(@Payload() { publicationId }: PublicationRequest): Promise<PublicationView> {
-    return this.publications.retry(publicationId as PublicationId);
+  retry(@Payload() request: RetryRequest): Promise<PublicationView> {
+    return this.publications.retry(request);
+  }
+
+  @RpcHandler(publishOps.release)
+  release(@Payload() request: ReleaseRequest): Promise<PublicationView> {
+    return this.publications.release(request);
   }
 
   @RpcHandler(publishOps.checkForge)
@@ -96,8 +105,14 @@ export class PublishController {
 
   @Post('publications/:publicationId/retry')
   @HttpCode(200)
-  retry(@Param() { publicationId }: PublicationRequest): Promise<PublicationView> {
-    return this.publications.retry(publicationId as PublicationId);
+  retry(@Param() { publicationId }: PublicationRequest, @Body() options: RetryOptions): Promise<PublicationView> {
+    return this.publications.retry({ ...options, publicationId });
+  }
+
+  @Post('publications/:publicationId/release')
+  @HttpCode(200)
+  release(@Param() { publicationId }: PublicationRequest, @Body() release: ReleaseView): Promise<PublicationView> {
+    return this.publications.release({ ...release, publicationId });
   }
 
   @Get('projects/:project')

@@ -13,20 +13,25 @@ export const publicationView = (row: PublicationEntity): PublicationView => ({
   state: row.state,
   forge: row.forge,
   branch: row.branch,
+  baseBranch: row.baseBranch,
   commit: row.commit,
   url: row.url,
   isVerified: row.isVerified,
   message: row.message,
   error: row.error,
   attempts: row.attempts,
+  nextAttemptAtMs: row.nextAttemptAt?.getTime() ?? null,
+  steps: row.steps,
+  release: row.release,
   heldCount: row.heldCount,
   held: cutListing(row.held),
   createdAtMs: row.createdAt.getTime(),
   publishedAtMs: row.publishedAt?.getTime() ?? null,
 });
 
-/** The same in a listing, where only the counts are complete. */
+/** The same in a listing, where only the counts are complete and a release has its tag and title. */
 export const listedView = (row: PublicationEntity): PublicationView => ({
   ...publicationView(row),
   held: row.held.slice(0, LISTED_HELD),
+  release: row.release === null ? null : { ...row.release, notes: '', artifacts: [] },
 });

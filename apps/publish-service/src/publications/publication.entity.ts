@@ -1,11 +1,18 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { HeldView, PublicationState } from '@inquest/contracts-publish';
+import type {
+  HeldView,
+  PublicationState,
+  PublicationStepView,
+  ReleaseView,
+  SessionReport,
+} from '@inquest/contracts-publish';
 import type { ErrorView } from '@inquest/contracts-shared';
 
 @Entity({ name: 'publication' })
 // The same commit of a session is published once, however often it is asked for.
 @Index('UQ_publication_commit', ['sessionId', 'commit'], { unique: true })
 @Index('IDX_publication_created', ['createdAt', 'publicationId'])
+@Index('IDX_publication_next_attempt', ['nextAttemptAt'])
 export class PublicationEntity {
   @PrimaryColumn({ name: 'publication_id', type: 'varchar', length: 64, primaryKeyConstraintName: 'PK_publication' })
   publicationId!: string;
@@ -19,8 +26,14 @@ export class PublicationEntity {
   forge!: string;
   @Column({ type: 'varchar', length: 256 })
   branch!: string;
+  @Column({ name: 'base_branch', type: 'varchar', length: 256 })
+  baseBranch!: string;
   @Column({ type: 'varchar', length: 40 })
   commit!: string;
+  @Column({ type: 'text' })
+  title!: string;
+  @Column({ type: 'jsonb', nullable: true })
+  report!: SessionReport | null;
   @Column({ type: 'text', nullable: true })
   url!: string | null;
   @Column({ name: 'is_verified', type: 'boolean' })
@@ -31,6 +44,13 @@ export class PublicationEntity {
   error!: ErrorView | null;
   @Column({ type: 'int' })
   attempts!: number;
+  /** When a failed one is tried again by itself. */
+  @Column({ name: 'next_attempt_at', type: 'timestamptz', precision: 3, nullable: true })
+  nextAttemptAt!: Date | null;
+  @Column({ type: 'jsonb' })
+  steps!: PublicationStepView[];
+  @Column({ type: 'jsonb', nullable: true })
+  release!: ReleaseView | null;
   @Column({ name: 'held_count', type: 'int' })
   heldCount!: number;
   @Column({ type: 'jsonb' })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { publishOps, type PublicationList, type PublicationView } from '@inquest/contracts-publish';
+import { publishOps, ReleaseRequest, type PublicationList, type PublicationView } from '@inquest/contracts-publish';
 import { dto, PageRequest } from '@inquest/contracts-shared';
 import { eventually } from '@inquest/testing';
 import { PublishHarness, type StagedGuest } from '../testing/publish-harness';
@@ -24,7 +24,8 @@ describe('publications', () => {
   }
 
   const show = ({ publicationId }: PublicationView) => harness.call(publishOps.show, { publicationId });
-  const retry = ({ publicationId }: PublicationView) => harness.call(publishOps.retry, { publicationId });
+  const retry = ({ publicationId }: PublicationView) =>
+    harness.call(publishOps.retry, { publicationId, ownBranch: false });
   const onForge = ({ project }: StagedGuest): string => harness.forgeGit(project, 'rev-parse', 'refs/heads/main');
 
   /** A commit on the forge that is not the project's. */
@@ -177,10 +178,14 @@ describe('publications', () => {
   });
 
   it('refuses what it does not know', async () => {
-    for (const op of [publishOps.show, publishOps.retry]) {
-      await expect(harness.call(op, { publicationId: 'pub-none' })).rejects.toMatchObject({
-        code: 'PUBLICATION_UNKNOWN',
-      });
+    const publicationId = 'pub-none';
+    const asked = [
+      harness.call(publishOps.show, { publicationId }),
+      harness.call(publishOps.retry, { publicationId, ownBranch: true }),
+      harness.call(publishOps.release, dto(ReleaseRequest, { publicationId, tag: 'v1' })),
+    ];
+    for (const outcome of await Promise.allSettled(asked)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'PUBLICATION_UNKNOWN' } });
     }
     await expect(harness.call(publishOps.list, dto(PageRequest, { nextToken: 'forged' }))).rejects.toMatchObject({
       code: 'CURSOR_INVALID',
@@ -218,6 +223,19 @@ describe('publications', () => {
     expect((await get('publications', 'wrong')).status).toBe(401);
     const shown = await get(`publications/${published.publicationId}`, TOKEN);
     expect(await shown.json()).toEqual(published);
+    const post = (at: string, body: object) =>
+      fetch(`${harness.url}/v1/publications/${published.publicationId}/${at}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect(await (await post('retry', {})).json()).toEqual(published);
+    expect((await post('retry', { ownBranch: 'yes' })).status).toBe(400);
+    expect((await post('release', { tag: 'v1', artifacts: ['nowhere'] })).status).toBe(422);
+    expect(await (await post('release', { tag: 'v1' })).json()).toMatchObject({
+      state: 'published',
+      steps: [{ kind: 'release', state: 'skipped', message: 'bare has no releases' }],
+    });
     expect(await (await get(`projects/${guest.project}`, TOKEN)).json()).toMatchObject({ head: guest.commit });
     const unknown = await get('publications/pub-none', TOKEN);
     expect({ status: unknown.status, body: await unknown.json() }).toMatchObject({

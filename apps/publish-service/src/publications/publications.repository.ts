@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, LessThan, type Repository } from 'typeorm';
+import { DataSource, IsNull, LessThan, LessThanOrEqual, Not, type Repository } from 'typeorm';
 import { publishError, publishEvents } from '@inquest/contracts-publish';
 import type { PublicationId } from '@inquest/kernel';
 import { decodeCursor, encodeCursor, Outbox, type Page } from '@inquest/persistence';
 import { PublicationEntity } from './publication.entity';
 import { publicationView } from './publication-view';
+
+/** Those that are worked on before it is looked again. */
+const MAX_DUE = 100;
 
 /** Rows of publications. Every change goes with its event. */
 @Injectable()
@@ -31,9 +34,17 @@ export class PublicationsRepository {
     throw publishError('PUBLICATION_UNKNOWN', `no publication ${publication} is known`, { publication });
   }
 
-  /** Those that a process was working on. */
-  pending(): Promise<PublicationEntity[]> {
-    return this.rows.findBy({ state: 'pending' });
+  /** Those that were begun and not ended, and failed ones whose time has come: the oldest of them. */
+  due(now: Date): Promise<PublicationEntity[]> {
+    const where = [{ state: 'pending' as const }, { state: 'failed' as const, nextAttemptAt: LessThanOrEqual(now) }];
+    return this.rows.find({ where, order: { createdAt: 'ASC' }, take: MAX_DUE });
+  }
+
+  /** When the next failed one is to be tried again; null when none is. */
+  async nextAttemptAt(): Promise<Date | null> {
+    const where = { state: 'failed' as const, nextAttemptAt: Not(IsNull()) };
+    const [next] = await this.rows.find({ where, order: { nextAttemptAt: 'ASC' }, take: 1 });
+    return next?.nextAttemptAt ?? null;
   }
 
   /** Newest first. Throws `CURSOR_INVALID`. */

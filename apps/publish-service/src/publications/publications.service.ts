@@ -1,10 +1,4 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import {
   publishError,
@@ -12,18 +6,11 @@ import {
   type PublicationList,
   type PublicationView,
   type PublishRequest,
+  type ReleaseRequest,
+  type ReleaseView,
+  type RetryRequest,
 } from '@inquest/contracts-publish';
-import { errorView } from '@inquest/contracts-shared';
-import {
-  deadlineSignal,
-  hasCode,
-  isDomainError,
-  KeyedQueue,
-  newId,
-  toDomainError,
-  type ProjectId,
-  type PublicationId,
-} from '@inquest/kernel';
+import { isDomainError, newId, type ProjectId, type PublicationId } from '@inquest/kernel';
 import { GIT_FORGE, publishedBranch, type GitForge } from '@inquest/git-forge';
 import { CommitEntity } from '../commits/commit.entity';
 import { cutListing } from '../commits/commit-view';
@@ -33,53 +20,50 @@ import { PublishServiceConfig } from '../publish-service.config';
 import { PublicationEntity } from './publication.entity';
 import { listedView, publicationView } from './publication-view';
 import { PublicationsRepository, tokenAfter } from './publications.repository';
+import { NO_FORGE, Publisher, type Prepare } from './publisher';
+import { checkArtifacts } from './release-artifacts';
 
-const PUSH_TIMEOUT_MS = 110_000;
 const CHECK_TIMEOUT_MS = 25_000;
 /** Room for the items of one listing; NATS refuses messages over 1 MiB and the envelope needs some of it. */
 const PAGE_BYTES = 700 * 1024;
-const NO_FORGE = 'nothing was published: no forge is configured. The commits are kept in the project on the host.';
 
-/** Pushes a session's commits to the forge, exactly once, and says so only after it read the branch back. */
+/** Publications of sessions' commits, as they are asked for. */
 @Injectable()
-export class PublicationsService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly log = new Logger(PublicationsService.name);
-  private readonly queue = new KeyedQueue();
-  private readonly stopping = new AbortController();
-  private background: Promise<void> = Promise.resolve();
-
+export class PublicationsService {
   constructor(
     private readonly config: PublishServiceConfig,
     private readonly database: DataSource,
     private readonly publications: PublicationsRepository,
     private readonly projects: ProjectsService,
+    private readonly publisher: Publisher,
     @Inject(GIT_FORGE) private readonly forge: GitForge | null,
   ) {}
-
-  /** Finishes what an earlier life of this service had begun. A forge that is slow does not keep the service from starting. */
-  onApplicationBootstrap(): void {
-    this.background = this.finishPending();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.background;
-  }
 
   /**
    * Publishes the newest commit of a session. A forge that refuses gives a publication in `failed` with the error; it
    * can be retried. Throws `PUBLISH_NOTHING_COMMITTED`.
    */
-  async publish({ sessionId, project }: PublishRequest): Promise<PublicationView> {
-    const head = await this.newestCommit(sessionId, project);
-    const row = await this.publications.insertOnce(await this.newPublication(sessionId, project, head));
-    return this.attempt(row.publicationId as PublicationId);
+  async publish(request: PublishRequest): Promise<PublicationView> {
+    const head = await this.newestCommit(request.sessionId, request.project);
+    const row = await this.publications.insertOnce(await this.newPublication(request, head));
+    return this.attempt(row.publicationId);
   }
 
-  /** Tries a failed publication again; one that is published stays as it is. Throws `PUBLICATION_UNKNOWN`. */
-  async retry(publication: PublicationId): Promise<PublicationView> {
-    await this.publications.get(publication);
-    return this.attempt(publication);
+  /**
+   * Tries a failed publication again, and steps that were skipped; what is published stays as it is. `ownBranch` turns
+   * one whose branch is not published yet to a branch of its session. Throws `PUBLICATION_UNKNOWN`.
+   */
+  async retry({ publicationId, ownBranch }: RetryRequest): Promise<PublicationView> {
+    return this.attempt(publicationId, (row) => Promise.resolve(retryOf(row, ownBranch)));
+  }
+
+  /**
+   * Releases the commit of a publication with files of the commit, and publishes it first if need be. The same tag again
+   * gives the same release. Throws `PUBLICATION_UNKNOWN`, `PUBLICATION_RELEASED`, `RELEASE_ARTIFACT_UNKNOWN`,
+   * `FORGE_REQUEST_INVALID` and, for the tag, `FORGE_BRANCH_INVALID`; nothing is promised then. What the forge refuses is in the step `release`.
+   */
+  async release({ publicationId, ...release }: ReleaseRequest): Promise<PublicationView> {
+    return this.attempt(publicationId, (row) => this.releaseOf(row, { ...release }));
   }
 
   /** Throws `PUBLICATION_UNKNOWN`. */
@@ -102,12 +86,16 @@ export class PublicationsService implements OnApplicationBootstrap, BeforeApplic
   async checkForge(): Promise<ForgeCheckView> {
     if (this.forge === null) return { forge: 'none', isUsable: false, message: NO_FORGE };
     try {
-      await this.forge.check(deadlineSignal(CHECK_TIMEOUT_MS, this.stopping.signal));
+      await this.forge.check(AbortSignal.timeout(CHECK_TIMEOUT_MS));
       return { forge: this.forge.name, isUsable: true, message: 'the forge can be published to' };
     } catch (e) {
       if (!isDomainError(e)) throw e;
       return { forge: this.forge.name, isUsable: false, message: `${e.message} ${e.remediation}` };
     }
+  }
+
+  private async attempt(publicationId: string, prepare?: Prepare): Promise<PublicationView> {
+    return publicationView(await this.publisher.attempt(publicationId as PublicationId, prepare));
   }
 
   private async newestCommit(sessionId: string, project: string): Promise<string> {
@@ -117,7 +105,10 @@ export class PublicationsService implements OnApplicationBootstrap, BeforeApplic
     throw publishError('PUBLISH_NOTHING_COMMITTED', message, { session: sessionId });
   }
 
-  private async newPublication(sessionId: string, project: string, commit: string): Promise<PublicationEntity> {
+  private async newPublication(
+    { sessionId, project, title, report }: PublishRequest,
+    commit: string,
+  ): Promise<PublicationEntity> {
     const repository = await this.projects.open(project as ProjectId);
     const { branch: defaultBranch } = await repository.head();
     const last = await this.database
@@ -131,12 +122,18 @@ export class PublicationsService implements OnApplicationBootstrap, BeforeApplic
       state: 'pending',
       forge: this.forge?.name ?? 'none',
       branch: publishedBranch(this.config.branchPolicy, { sessionId, defaultBranch }),
+      baseBranch: defaultBranch,
       commit,
+      title,
+      report,
       url: null,
       isVerified: false,
       message: 'about to be published',
       error: null,
       attempts: 0,
+      nextAttemptAt: null,
+      steps: [],
+      release: null,
       heldCount: heldCount + refusedCount,
       held: cutListing([...held, ...refused]),
       createdAt: new Date(),
@@ -144,59 +141,29 @@ export class PublicationsService implements OnApplicationBootstrap, BeforeApplic
     };
   }
 
-  private async finishPending(): Promise<void> {
-    try {
-      for (const { publicationId } of await this.publications.pending()) {
-        if (!this.stopping.signal.aborted) await this.attempt(publicationId as PublicationId);
-      }
-    } catch (e) {
-      this.log.error('publications that were under way could not be finished', e);
+  private async releaseOf(row: PublicationEntity, release: ReleaseView): Promise<Partial<PublicationEntity> | null> {
+    const step = row.steps.find(({ kind }) => kind === 'release');
+    if (row.release !== null && step?.state === 'done') {
+      if (row.release.tag === release.tag) return null;
+      const message = `publication ${row.publicationId} is released as ${row.release.tag}`;
+      throw publishError('PUBLICATION_RELEASED', message, { publication: row.publicationId, tag: row.release.tag });
     }
+    const repository = await this.projects.open(row.project as ProjectId);
+    await checkArtifacts(repository, row, release, AbortSignal.timeout(CHECK_TIMEOUT_MS));
+    return {
+      ...retryOf(row, false),
+      state: 'pending',
+      release,
+      steps: row.steps.filter(({ kind }) => kind !== 'release'),
+    };
   }
+}
 
-  /** One try at a time per publication. The push itself is idempotent, so a try after a crash is safe. */
-  private attempt(publication: PublicationId): Promise<PublicationView> {
-    return this.queue.run(publication, async () => {
-      const row = await this.publications.get(publication);
-      if (row.state === 'published') return publicationView(row);
-      const { forge } = this;
-      const outcome: Partial<PublicationEntity> =
-        forge === null
-          ? { state: 'skipped', message: NO_FORGE }
-          : { forge: forge.name, attempts: row.attempts + 1, ...(await this.push(forge, row)) };
-      return publicationView(await this.publications.change(row, outcome));
-    });
-  }
-
-  private async push(forge: GitForge, row: PublicationEntity): Promise<Partial<PublicationEntity>> {
-    const signal = deadlineSignal(PUSH_TIMEOUT_MS, this.stopping.signal);
-    try {
-      const { url } = await forge.ensureRepository(row.project, signal);
-      const message = await this.pushBranch(forge, row, signal);
-      return { state: 'published', url, isVerified: true, message, error: null, publishedAt: new Date() };
-    } catch (e) {
-      // The service stops: the publication stays pending, and the next start finishes it.
-      if (this.stopping.signal.aborted) throw e;
-      if (!isDomainError(e)) this.log.error(`pushing ${row.project} failed unexpectedly`, e);
-      const error = errorView(toDomainError(e));
-      return { state: 'failed', message: error.message, error };
-    }
-  }
-
-  /** Resolves, with what to tell people, once the branch on the forge has the commit. Throws what the forge throws. */
-  private async pushBranch(forge: GitForge, row: PublicationEntity, signal: AbortSignal): Promise<string> {
-    const { project, branch, commit } = row;
-    const repository = await this.projects.open(project as ProjectId);
-    try {
-      await forge.push({ repositoryPath: repository.path, commit, branch, project }, signal);
-      return `published to ${forge.name} and read back`;
-    } catch (e) {
-      const found = hasCode(e, 'FORGE_BRANCH_MOVED') ? toDomainError(e).details['found'] : null;
-      // Another session that went on from this commit was published first.
-      if (typeof found === 'string' && (await repository.standsOn(found, commit, signal))) {
-        return `already on ${forge.name}: branch ${branch} is at ${found.slice(0, 12)}, which stands on this commit`;
-      }
-      throw e;
-    }
-  }
+/** What a retry changes before the attempt; null: nothing is left to do, or the branch comes first. */
+function retryOf(row: PublicationEntity, ownBranch: boolean): Partial<PublicationEntity> | null {
+  const branch =
+    ownBranch && !row.isVerified ? publishedBranch('session', { ...row, defaultBranch: row.branch }) : row.branch;
+  const steps = row.steps.filter(({ state }) => state !== 'skipped');
+  if (branch === row.branch && steps.length === row.steps.length) return null;
+  return { branch, steps, ...(row.state === 'published' ? { state: 'pending' } : {}) };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -8,6 +8,7 @@ import {
   CommitRequest,
   publishEvents,
   publishOps,
+  PublishRequest,
   type CommitView,
   type PublicationView,
 } from '@inquest/contracts-publish';
@@ -19,6 +20,7 @@ import { startService, type RunningService } from '@inquest/service';
 import { startNats, startPostgres, tempDir } from '@inquest/testing';
 import { FakeVmService, type FakeMachine } from '@inquest/vm-client/testing';
 import { publishService } from '../publish-service.definition';
+import { PublishProcess } from './publish-process';
 
 const PROJECT_PATH = '/mnt/project';
 const ANA = { name: 'Ana', email: 'ana@example.org' };
@@ -41,9 +43,10 @@ export class PublishHarness {
   private databaseUrl!: string;
   private running: RunningService | null = null;
 
-  static async start(): Promise<PublishHarness> {
+  /** With `isProcess`, no service is started yet: `spawn` does that. */
+  static async start({ isProcess = false } = {}): Promise<PublishHarness> {
     const harness = new PublishHarness();
-    await harness.startAll().catch(async (e: unknown) => {
+    await harness.startAll(isProcess).catch(async (e: unknown) => {
       await harness.stop();
       throw e;
     });
@@ -64,15 +67,36 @@ export class PublishHarness {
 
   /** Starts publish-service; `env` on top of what it always gets. */
   async startPublish(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    this.running = await startService(publishService, {
-      INQUEST_HOME: this.home,
-      INQUEST_NATS_URL: this.natsUrl,
-      INQUEST_DATABASE_URL: this.databaseUrl,
-      INQUEST_URL_SIGNING_KEY: 'k'.repeat(32),
-      INQUEST_MAX_FILE_BYTES: '200000',
-      INQUEST_LOG_LEVEL: 'fatal',
-      ...env,
-    });
+    this.running = await startService(publishService, this.environment(env));
+  }
+
+  /** Starts publish-service as a process of its own, which ends with this harness at the latest. */
+  async spawn(env: Readonly<Record<string, string>> = {}): Promise<PublishProcess> {
+    const child = await PublishProcess.start(this.home, this.environment(env));
+    this.cleanup.defer('the process of publish-service', () => child.kill());
+    return child;
+  }
+
+  /** What the processes that `spawn` started have logged. */
+  log(): Promise<string> {
+    return readFile(path.join(this.home, 'publish-service.log'), 'utf8');
+  }
+
+  /** Every row of every table of the service, as text. */
+  async rows(): Promise<string> {
+    const database = await new DataSource({ type: 'postgres', url: this.databaseUrl }).initialize();
+    try {
+      const tables = await database.query<{ name: string }[]>(
+        `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
+         WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`,
+      );
+      const texts = await Promise.all(
+        tables.map(({ name }) => database.query<{ text: string }[]>(`SELECT t::text AS text FROM ${name} t`)),
+      );
+      return texts.flatMap((rows) => rows.map(({ text }) => text)).join('\n');
+    } finally {
+      await database.destroy();
+    }
   }
 
   async stopPublish(): Promise<void> {
@@ -86,8 +110,12 @@ export class PublishHarness {
     await this.startPublish(env);
   }
 
-  call<Req extends object, Res extends object>(op: Operation<Req, Res>, request: Req): Promise<Res> {
-    return this.rpc.call(op, request);
+  call<Req extends object, Res extends object>(
+    op: Operation<Req, Res>,
+    request: Req,
+    signal?: AbortSignal,
+  ): Promise<Res> {
+    return this.rpc.call(op, request, signal === undefined ? {} : { signal });
   }
 
   /** A session whose guest has the files of the project; of a new project when none is named. */
@@ -126,13 +154,23 @@ export class PublishHarness {
     return this.call(publishOps.commit, dto(CommitRequest, { ...request, ...more }));
   }
 
-  publish({ project, sessionId }: StagedGuest): Promise<PublicationView> {
-    return this.call(publishOps.publish, { project, sessionId, title: 'test' });
+  publish(
+    { project, sessionId }: StagedGuest,
+    more: Partial<PublishRequest> = {},
+    signal?: AbortSignal,
+  ): Promise<PublicationView> {
+    const request = dto(PublishRequest, { project, sessionId, title: 'test', ...more });
+    return this.call(publishOps.publish, request, signal);
+  }
+
+  /** The project's repository on this host. */
+  repositoryPath(project: string): string {
+    return path.join(this.home, 'projects', `${project}.git`);
   }
 
   /** Plain git on the project's repository, as a person would look at it. */
   git(project: string, ...args: string[]): string {
-    return runGit(path.join(this.home, 'projects', `${project}.git`), args);
+    return runGit(this.repositoryPath(project), args);
   }
 
   /** Plain git on what the forge has of the project. */
@@ -165,6 +203,18 @@ export class PublishHarness {
     return states;
   }
 
+  private environment(env: Readonly<Record<string, string>>): Record<string, string> {
+    return {
+      INQUEST_HOME: this.home,
+      INQUEST_NATS_URL: this.natsUrl,
+      INQUEST_DATABASE_URL: this.databaseUrl,
+      INQUEST_URL_SIGNING_KEY: 'k'.repeat(32),
+      INQUEST_MAX_FILE_BYTES: '200000',
+      INQUEST_LOG_LEVEL: 'fatal',
+      ...env,
+    };
+  }
+
   private get temporary(): string {
     return path.join(this.home, 'tmp');
   }
@@ -174,7 +224,7 @@ export class PublishHarness {
     return this.running;
   }
 
-  private async startAll(): Promise<void> {
+  private async startAll(isProcess: boolean): Promise<void> {
     const directory = await tempDir('publish');
     this.cleanup.defer('the home directory', () => directory.remove());
     this.home = directory.path;
@@ -189,7 +239,7 @@ export class PublishHarness {
     this.cleanup.defer('vm-service', () => this.vm.stop());
     await this.connect();
     this.cleanup.defer('publish-service', () => this.stopPublish());
-    await this.startPublish();
+    if (!isProcess) await this.startPublish();
   }
 
   private async useOwnTemporaryDirectory(): Promise<void> {

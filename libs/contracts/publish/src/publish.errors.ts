@@ -38,4 +38,16 @@ export const publishError = defineErrors({
     when: 'The session has made no commit, so there is nothing to publish.',
     remediation: 'Commit with the git_commit verb first.',
   },
+  PUBLICATION_RELEASED: {
+    fault: 'caller',
+    status: 409,
+    when: 'The publication has a release under another tag, and one commit of a session is released once.',
+    remediation: 'Use the release that the message names, or publish a further commit and release that.',
+  },
+  RELEASE_ARTIFACT_UNKNOWN: {
+    fault: 'caller',
+    status: 422,
+    when: 'A release names an artifact that is no regular file of the published commit.',
+    remediation: 'Name files of the commit by their paths in the project; what was held back is not in it.',
+  },
 });
