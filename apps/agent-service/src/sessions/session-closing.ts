@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { publishOps, type PublicationView } from '@inquest/contracts-publish';
+import { publishOps, PublishRequest, type PublicationView } from '@inquest/contracts-publish';
 import { dto } from '@inquest/contracts-shared';
 import {
   DestroyMachineRequest,
@@ -14,6 +14,7 @@ import { untilStored } from '@inquest/persistence';
 import { VmClient } from '@inquest/vm-client';
 import { TranscriptsService } from '../transcript/transcripts.service';
 import { retryUnavailable } from './retry-unavailable';
+import { sessionReport } from './session-report';
 import type { SessionEntity } from './session.entity';
 import { SessionsRepository } from './sessions.repository';
 
@@ -49,7 +50,7 @@ export class SessionClosing {
     const sessionId = session.sessionId as SessionId;
     const closing = { session, sessionId, signal };
     const verdict = await this.endMachine(closing);
-    const publication = session.publishOnClose ? await this.publish(closing) : null;
+    const publication = session.publishOnClose ? await this.publish(closing, verdict) : null;
     await this.transcripts.appendCensus(sessionId);
     await this.transcripts.appendOnce(sessionId, 'session_closed', { reason: session.reason });
     const end = { verdict, publication, closedAt: new Date(), ...stateAfter(session, verdict) };
@@ -104,9 +105,11 @@ export class SessionClosing {
     });
   }
 
-  private async publish(closing: Closing): Promise<PublicationView | null> {
+  private async publish(closing: Closing, verdict: VerdictView | null): Promise<PublicationView | null> {
     const { session, sessionId, signal } = closing;
-    const request = { project: session.project, sessionId, title: `Inquest session ${sessionId}` };
+    const { project } = session;
+    const report = await this.attempt(closing, 'report', () => sessionReport(this.transcripts, sessionId, verdict));
+    const request = dto(PublishRequest, { project, sessionId, title: `Inquest session ${sessionId}`, report });
     const publication = await this.attempt(closing, 'publish', () =>
       this.rpc.call(publishOps.publish, request, { signal }).catch((e: unknown) => {
         if (!hasCode(e, 'PUBLISH_NOTHING_COMMITTED')) throw e;
@@ -124,7 +127,7 @@ export class SessionClosing {
       branch: publication.branch,
       kept: [],
       held: publication.held,
-      pushed: publication.state === 'published' && publication.isVerified,
+      pushed: publication.isVerified,
       detail: publication.url ?? publication.message,
     });
     return publication;

@@ -67,6 +67,17 @@ describe('sessions', () => {
       forceInclude: ['a.log'],
       sessionId,
     });
+    expect(harness.publish.published.at(-1)).toMatchObject({
+      sessionId,
+      report: {
+        summary: done.arguments.summary,
+        census: {
+          verbs: expect.arrayContaining([{ verb: 'git_commit', count: 1, refused: 0, failed: 0, errors: 0 }]),
+          neverUsed: expect.arrayContaining(['run', 'screenshot']),
+        },
+        verdict: { class: 'clean_poweroff', confidence: 'certain', account: expect.any(String) },
+      },
+    });
     const tail = (await harness.transcript(sessionId)).slice(-5);
     expect(tail).toMatchObject([
       { type: 'run_ended', runId, outcome: 'done' },

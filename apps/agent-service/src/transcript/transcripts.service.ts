@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { VERB_NAMES, type TranscriptPage } from '@inquest/contracts-agent';
 import { KeyedQueue, parseId, type SessionId } from '@inquest/kernel';
-import { takeCensus, type EntryBodies, type EntryType, type TranscriptEntry } from '@inquest/transcript';
+import { takeCensus, type Census, type EntryBodies, type EntryType, type TranscriptEntry } from '@inquest/transcript';
 import { AgentServiceConfig } from '../agent-service.config';
 import { Redaction } from './redaction';
 import { SessionTranscript } from './session-transcript';
@@ -44,15 +44,20 @@ export class TranscriptsService implements OnApplicationShutdown {
     });
   }
 
-  /** The closing count of verbs, taken from the file itself. May be repeated. */
+  /** The closing count of verbs. May be repeated. */
   async appendCensus(session: SessionId): Promise<void> {
+    await this.appendOnce(session, 'census', await this.census(session));
+  }
+
+  /** The count of verbs so far, taken from the file itself. */
+  async census(session: SessionId): Promise<Census> {
     const counted: TranscriptEntry[] = [];
     for await (const entry of this.entries(session)) {
       // Only what is counted, without its texts: a session may have said more than should be in memory at once.
       if (entry.type === 'verb') counted.push({ ...entry, arguments: null, summary: '' });
       if (entry.type === 'model_turn') counted.push({ ...entry, text: '' });
     }
-    await this.appendOnce(session, 'census', takeCensus(counted, VERB_NAMES));
+    return takeCensus(counted, VERB_NAMES);
   }
 
   /** Adds the rows and events of entries that reached only the file. Throws what the database throws. */
