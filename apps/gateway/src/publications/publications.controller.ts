@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import {
   ForgeCheckView,
   ProjectRequest,
@@ -7,6 +7,8 @@ import {
   PublicationRequest,
   PublicationView,
   publishOps,
+  ReleaseView,
+  RetryOptions,
 } from '@inquest/contracts-publish';
 import { PageRequest } from '@inquest/contracts-shared';
 import { RpcClient } from '@inquest/messaging';
@@ -27,8 +29,14 @@ export class PublicationsController {
 
   @Post('publications/:publicationId/retry')
   @HttpCode(200)
-  retry(@Param() request: PublicationRequest): Promise<PublicationView> {
-    return this.rpc.call(publishOps.retry, request);
+  retry(@Param() { publicationId }: PublicationRequest, @Body() options: RetryOptions): Promise<PublicationView> {
+    return this.rpc.call(publishOps.retry, { ...options, publicationId });
+  }
+
+  @Post('publications/:publicationId/release')
+  @HttpCode(200)
+  release(@Param() { publicationId }: PublicationRequest, @Body() release: ReleaseView): Promise<PublicationView> {
+    return this.rpc.call(publishOps.release, { ...release, publicationId });
   }
 
   @Get('projects/:project')

@@ -5,15 +5,29 @@ import { Ago } from '../components/age';
 import { Badge } from '../components/badge';
 import { Facts, type Fact } from '../components/facts';
 import { PUBLICATION_TONE } from '../components/tone';
+import { moment } from '../text/phrases';
 import { HeldFiles } from './held-files';
+import { PublicationSteps } from './publication-steps';
+import { WebLink } from './web-link';
 
 /** A commit at a glance, as git shows it in a large repository. */
 const SHORT_COMMIT = 12;
 
 /** What a publication is, for a card or a page. */
 export const publicationFacts = (publication: PublicationView): Fact[] => {
-  const { project, sessionId, forge, branch, commit, url, isVerified, attempts, createdAtMs, publishedAtMs } =
-    publication;
+  const {
+    project,
+    sessionId,
+    forge,
+    branch,
+    commit,
+    url,
+    isVerified,
+    attempts,
+    nextAttemptAtMs,
+    createdAtMs,
+    publishedAtMs,
+  } = publication;
   return [
     { label: 'Project', value: project },
     { label: 'Session', value: <Link to={`/sessions/${sessionId}`}>{sessionId}</Link> },
@@ -24,24 +38,14 @@ export const publicationFacts = (publication: PublicationView): Fact[] => {
     { label: 'Asked for', value: <Ago atMs={createdAtMs} /> },
     { label: 'Published', value: publishedAtMs === null ? 'no' : <Ago atMs={publishedAtMs} /> },
     { label: 'Attempts', value: attempts },
-    { label: 'Where', value: <PublishedAt url={url} />, isWide: true },
+    ...(nextAttemptAtMs === null ? [] : [{ label: 'Tried again', value: moment(nextAttemptAtMs) }]),
+    { label: 'Where', value: url === null ? 'nowhere yet' : <WebLink url={url} />, isWide: true },
   ];
 };
 
-/** A link only for what a browser can open: a bare repository is a path on the host. */
-function PublishedAt({ url }: { readonly url: string | null }) {
-  if (url === null) return <>nowhere yet</>;
-  if (!/^https?:\/\//.test(url)) return <code className="wrap">{url}</code>;
-  return (
-    <a href={url} rel="noreferrer noopener" target="_blank" className="wrap">
-      {url}
-    </a>
-  );
-}
-
 /** A publication inside another page. */
 export function PublicationFacts({ publication }: { readonly publication: PublicationView }) {
-  const { publicationId, state, message, held, heldCount } = publication;
+  const { publicationId, state, message, steps, held, heldCount } = publication;
   return (
     <div className="publication">
       <p>
@@ -50,6 +54,7 @@ export function PublicationFacts({ publication }: { readonly publication: Public
       </p>
       <p className="wrap">{printable(message)}</p>
       <Facts facts={publicationFacts(publication)} />
+      {steps.length > 0 && <PublicationSteps steps={steps} />}
       <HeldFiles held={held} heldCount={heldCount} />
     </div>
   );

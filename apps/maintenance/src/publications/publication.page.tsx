@@ -9,6 +9,7 @@ import { QueryView } from '../components/query-view';
 import { PUBLICATION_TONE } from '../components/tone';
 import { HeldFiles } from './held-files';
 import { publicationFacts } from './publication-facts';
+import { PublicationSteps } from './publication-steps';
 import { RetryButton } from './retry-button';
 
 /** One publication: where it went, and what did not go with it. */
@@ -30,7 +31,7 @@ export function PublicationPage() {
 }
 
 function Publication({ publication }: { readonly publication: PublicationView }) {
-  const { message, error, held, heldCount } = publication;
+  const { message, error, steps, held, heldCount } = publication;
   return (
     <>
       <p className="page-note wrap">{printable(message)}</p>
@@ -42,6 +43,9 @@ function Publication({ publication }: { readonly publication: PublicationView })
       )}
       <RetryButton publication={publication} />
       <Facts facts={publicationFacts(publication)} />
+      <Section title="On the forge">
+        <PublicationSteps steps={steps} />
+      </Section>
       <Section title="Held back">
         <HeldFiles held={held} heldCount={heldCount} />
       </Section>

@@ -1,10 +1,10 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { PublicationList, PublicationView } from '@inquest/contracts-publish';
+import { PublicationList, PublicationView, type PublicationStepView } from '@inquest/contracts-publish';
 import { printableLine } from '@inquest/transcript';
 import type { CliContext, ContextOf } from '../context';
 import { age } from '../output/phrases';
 
-/** `publish ls|show|retry`: what went out, and what was held back. */
+/** `publish ls|show|retry|release`: what went out, and what was held back. */
 export function addPublishCommands(program: CommandUnknownOpts, context: ContextOf): void {
   const publish = program.command('publish').description('what was published to the forge');
   publish
@@ -13,15 +13,29 @@ export function addPublishCommands(program: CommandUnknownOpts, context: Context
     .action(() => list(context()));
   publish
     .command('show')
-    .argument('<publication>', 'its id, as `vmctl publish ls` lists it')
-    .description('show one publication with the files that were held back')
-    .action((publication) => show(context(), 'GET', publication, ''));
+    .argument(...ID)
+    .description('show one publication: what the forge has of it, what failed, which files were held back')
+    .action((publication) => show(context(), publication));
   publish
     .command('retry')
-    .argument('<publication>', 'its id, as `vmctl publish ls` lists it')
-    .description('try a failed publication again; one that is published stays as it is')
-    .action((publication) => show(context(), 'POST', publication, '/retry'));
+    .argument(...ID)
+    .option('--own-branch', 'publish to a branch of the session, past a branch that somebody else moved')
+    .description('try a failed publication again; what is published stays as it is')
+    .action((publication, { ownBranch = false }) => change(context(), publication, 'retry', { ownBranch }));
+  publish
+    .command('release')
+    .argument(...ID)
+    .requiredOption('--tag <tag>', 'tag of the release; made at the commit of the publication, never moved')
+    .option('--title <title>', 'title of the release; the tag when there is none', '')
+    .option('--notes <markdown>', 'what is new in it', '')
+    .option('--artifact <path...>', 'files of the commit to offer, by their paths in the project')
+    .description('release the commit of a publication on the forge')
+    .action((publication, { artifact: artifacts = [], ...release }) =>
+      change(context(), publication, 'release', { ...release, artifacts }),
+    );
 }
+
+const ID = ['<publication>', 'its id, as `vmctl publish ls` lists it'] as const;
 
 async function list({ gateway, printer }: CliContext): Promise<void> {
   const publications = await gateway.call(PublicationList, 'GET', '/v1/publications');
@@ -43,29 +57,41 @@ async function list({ gateway, printer }: CliContext): Promise<void> {
   );
 }
 
-async function show(
-  { gateway, printer }: CliContext,
-  method: 'GET' | 'POST',
-  id: string,
-  suffix: string,
-): Promise<void> {
-  const publication = await gateway.call(
-    PublicationView,
-    method,
-    `/v1/publications/${encodeURIComponent(id)}${suffix}`,
-    {
-      ...(method === 'POST' ? { body: {} } : {}),
-    },
-  );
+async function show({ gateway, printer }: CliContext, id: string): Promise<void> {
+  const publication = await gateway.call(PublicationView, 'GET', pathOf(id));
   printer.result(publication, () => describePublication(publication));
 }
 
-/** A publication for people, with everything that was held back. */
+async function change({ gateway, printer }: CliContext, id: string, what: string, body: object): Promise<void> {
+  const publication = await gateway.call(PublicationView, 'POST', `${pathOf(id)}/${what}`, { body });
+  printer.result(publication, () => describePublication(publication));
+}
+
+const pathOf = (id: string): string => `/v1/publications/${encodeURIComponent(id)}`;
+
+/** A publication for people: where it is, what failed and what to do about it, and everything that was held back. */
 export function describePublication(p: PublicationView): string {
   return [
     `${p.publicationId}  ${p.state}  ${p.project}  ${p.branch}  ${p.commit}`,
-    `  ${p.url ?? printableLine(p.message)}${p.isVerified ? ' (read back and verified)' : ''}`,
+    ...(p.url === null ? [] : [`  ${p.url}${p.isVerified ? ' (read back and verified)' : ''}`]),
+    ...(p.url === null || p.error !== null ? [`  ${printableLine(p.message)}`] : []),
+    ...p.steps.map(describeStep),
+    ...describeFailure(p),
     ...(p.held.length > 0 ? [`  held back (${p.heldCount}):`] : []),
     ...p.held.map(({ path, why }) => `    ${printableLine(path)}: ${printableLine(why)}`),
   ].join('\n');
+}
+
+const describeStep = ({ kind, state, url, message }: PublicationStepView): string =>
+  `  ${kind}: ${state}  ${url ?? printableLine(message)}`;
+
+function describeFailure({ publicationId, error, nextAttemptAtMs }: PublicationView): string[] {
+  if (error === null) return [];
+  const again = `vmctl publish retry ${publicationId}`;
+  return [
+    `  [${error.code}] ${printableLine(error.remediation)}`,
+    nextAttemptAtMs === null
+      ? `  then: ${again}`
+      : `  tried again at ${new Date(nextAttemptAtMs).toISOString()} by itself, or now: ${again}`,
+  ];
 }
