@@ -23,8 +23,8 @@ export async function captureTemplate(
     await machine.saveState(templateFile(directory, 'state'), options.qemuUser, signal);
     await machine.quit();
     await moveFiles(machine, directory, options, signal);
-    const { cpus, memoryMib, boot, disk } = machine.spec;
-    const facts = { cpus, memoryMib, boot, accelerator: host.accelerator, monitorVersion: host.version };
+    const { cpus, memoryMib, hasScreen = false, boot, disk } = machine.spec;
+    const facts = { cpus, memoryMib, hasScreen, boot, accelerator: host.accelerator, monitorVersion: host.version };
     signal.throwIfAborted();
     await writeTemplateRecord(directory, facts, disk.basePath);
     cleanup.disown();

@@ -1,9 +1,16 @@
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { GuestAgentClient } from '@inquest/guest-link';
-import { tempDir } from '@inquest/testing';
+import { eventually, tempDir } from '@inquest/testing';
 import { BUNDLE_FILES, drawVerdict, encodeMeta, parseEvidence } from '@inquest/verdict-engine';
-import { cloneSpecOf, type VmCloneSpec, type VmHandle, type VmSpec, type VmTemplate } from '@inquest/vm-driver';
+import {
+  cloneSpecOf,
+  copySpecOf,
+  type VmCloneSpec,
+  type VmHandle,
+  type VmSpec,
+  type VmTemplate,
+} from '@inquest/vm-driver';
 import { QemuVmDriver } from './qemu-vm-driver';
 import { QemuHarness } from './testing';
 
@@ -21,7 +28,9 @@ describe('clones of a real guest', () => {
     driver = harness.driver;
     const spec = harness.makeSpec({ isCapturable: true });
     const source = await driver.start(spec, soon());
-    await outputOf(source, 'echo from-the-template > /root/marker; echo in-memory > /run/marker');
+    // The agent answers before init has mounted what would hide the marker.
+    const booted = 'until grep -q " /run tmpfs " /proc/mounts; do sleep 0.1; done';
+    await outputOf(source, `${booted}; echo from-the-template > /root/marker; echo in-memory > /run/marker`);
     template = await driver.captureTemplate(source, harness.makeTemplatePath(), soon());
     await driver.destroyInstance(spec.directory);
   });
@@ -88,6 +97,28 @@ describe('clones of a real guest', () => {
       );
     });
     await expect(driver.openTemplate(template.directory, soon())).resolves.toEqual(template);
+  });
+
+  it('can be copied while it runs: processes and memory go on in both, disks and random numbers are their own', async () => {
+    await withClone(async (source) => {
+      // In a session of its own: the agent ends what a command leaves behind in the command's.
+      const ticking = "setsid sh -c 'while :; do date +%s > /run/tick; sleep 1; done' >/dev/null 2>&1 &";
+      await outputOf(source, `echo mine > /root/own; ${ticking} until [ -s /run/tick ]; do sleep 0.1; done`);
+      const spec = harness.makeSpec({ hostname: 'twin' });
+      const copy = await driver.copy(source, copySpecOf(spec), soon());
+      await expect(outputOf(copy, 'cat /root/own /run/marker; hostname')).resolves.toBe('mine\nin-memory\ntwin');
+      await outputOf(copy, 'rm /run/tick; echo theirs > /root/own; sync');
+      for (const machine of [copy, source]) {
+        await eventually(() => outputOf(machine, 'cat /run/tick').then((tick) => /^\d+$/.test(tick)));
+      }
+      await expect(outputOf(source, 'cat /root/own')).resolves.toBe('mine');
+      const draw = 'cat /proc/sys/kernel/random/uuid /etc/machine-id';
+      const drawn = (await Promise.all([copy, source].map((machine) => outputOf(machine, draw))))
+        .join('\n')
+        .split('\n');
+      expect(new Set(drawn).size).toBe(4);
+      await driver.destroyInstance(spec.directory);
+    });
   });
 
   it('wakes up now, or at the time that it is pinned to', async () => {

@@ -10,7 +10,7 @@ import {
   type VmSpec,
 } from '@inquest/vm-driver';
 import { copyConsole } from './console-copy';
-import { restoreDeviceState } from './device-state';
+import { restoreDeviceState, type StateScope } from './device-state';
 import { checkReadable } from './file-access';
 import { checkHostMemory } from './host-memory';
 import { claimInstanceDirectory, makeVmmDirectory } from './instance-directory';
@@ -35,6 +35,8 @@ export interface Launch {
   readonly makeFiles: (signal: AbortSignal) => Promise<void>;
   /** Device state that the guest continues from, as one identity of many; null = it boots. */
   readonly stateFile: string | null;
+  /** What is in it. */
+  readonly stateScope: StateScope;
 }
 
 /** One launch: what is wanted, on which terms, and what must be undone when it fails. */
@@ -124,7 +126,7 @@ function fileBound({ limits, memoryMib, isCapturable }: VmSpec): number | null {
 
 /** Connects to a QEMU that runs no guest yet, recorder first, then lets the guest run. */
 async function attach(
-  { spec, stateFile, signal, cleanup }: Start,
+  { spec, stateFile, stateScope, signal, cleanup }: Start,
   qemu: QemuProcess,
   evidence: EvidenceRecorder,
 ): Promise<QemuMachine> {
@@ -153,7 +155,7 @@ async function attach(
   cleanup.defer('guest link', () => link.close());
   for (const { port, handler } of spec.listeners) await abortable(link.listen(port, handler), signal, `port ${port}`);
 
-  if (stateFile !== null) await restoreDeviceState(control, signal);
+  if (stateFile !== null) await restoreDeviceState(control, stateScope, signal);
   await control.execute('cont', {}, { signal });
   if (stateFile !== null) await giveIdentity(link, spec, { signal, deadlineMs: spec.limits.startTimeoutMs });
   cleanup.disown();

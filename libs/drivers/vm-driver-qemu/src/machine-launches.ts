@@ -3,6 +3,7 @@ import { instanceFile, overlayFile, type VmCloneSpec, type VmSpec } from '@inque
 import type { Launch } from './launch-machine';
 import { copyOverlay, createOverlay, giveToMachine } from './overlay';
 import type { CompiledQemuOptions } from './qemu-options';
+import { insideOf, makeNetworkDirectory } from './connections';
 import { templateFile, type TemplateRecord } from './template-record';
 
 /** Copying the memory of a large guest on a slow disk. */
@@ -10,27 +11,30 @@ const COPY_DEADLINE_MS = 300_000;
 
 /** A machine that boots. */
 export function bootLaunch(spec: VmSpec, options: CompiledQemuOptions): Launch {
-  const { boot, disk, directory, incarnation, isCapturable = false } = spec;
+  const { boot, disk, directory, incarnation, isCapturable = false, shares = [] } = spec;
   return {
     spec,
-    inputs: [boot.kernelPath, boot.initramfsPath, disk.basePath],
+    inputs: [boot.kernelPath, boot.initramfsPath, disk.basePath, ...shares.map((share) => insideOf(share.path))],
     memory: isCapturable ? { path: instanceFile(directory, 'memory'), isShared: true } : null,
-    makeFiles: (signal) =>
-      disk.isWritable === true
-        ? giveToMachine(disk, options)
-        : createOverlay(overlayFile(directory, incarnation), disk, options, signal),
+    makeFiles: async (signal) => {
+      if (spec.network !== undefined) await makeNetworkDirectory(spec.network, options.qemuUser);
+      if (disk.isWritable === true) return giveToMachine(disk, options);
+      return createOverlay(overlayFile(directory, incarnation), disk, options, signal);
+    },
     stateFile: null,
+    stateScope: 'devices',
   };
 }
 
 /** The specification of a clone as that of a machine: its disk is the template's layer. */
 export const machineSpecOf = (
   { template, ...spec }: VmCloneSpec,
-  { cpus, memoryMib, boot }: TemplateRecord,
+  { cpus, memoryMib, hasScreen = false, boot }: TemplateRecord,
 ): VmSpec => ({
   ...spec,
   cpus,
   memoryMib,
+  hasScreen,
   boot,
   disk: { basePath: templateFile(template.directory, 'layer'), baseFormat: 'qcow2' },
 });
@@ -49,6 +53,7 @@ export function cloneLaunch(spec: VmSpec, templateDirectory: string, options: Co
       if (isCapturable) await copyMemory(frozen, own, options, signal);
     },
     stateFile: templateFile(templateDirectory, 'state'),
+    stateScope: 'devices',
   };
 }
 

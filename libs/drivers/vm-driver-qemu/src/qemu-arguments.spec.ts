@@ -26,6 +26,39 @@ describe('qemuArguments', () => {
     ]);
   });
 
+  it('gives a machine a screen only when it asks, behind all that a machine without one has', () => {
+    const withScreen = qemuArguments({ ...spec, hasScreen: true }, TCG);
+    expect(valuesOf(withScreen, '-device')).toEqual([
+      ...valuesOf(args, '-device'),
+      ...['VGA,vgamem_mb=8', 'virtio-tablet-pci', 'virtio-keyboard-pci'],
+    ]);
+    expect(valuesOf(withScreen, '-append')[0]).toMatch(/^console=tty0 console=ttyS0 /);
+    expect(valuesOf(withScreen, '-display')).toEqual(['none']);
+  });
+
+  it('shares a directory read-only, whatever its name, and only what was named', () => {
+    const shared = qemuArguments({ ...spec, shares: [{ tag: 'docs', path: '/srv/a,readonly=off' }] }, TCG);
+    expect(valuesOf(shared, '-fsdev')).toEqual([
+      'local,id=docs,path=/srv/a,,readonly=off,security_model=none,readonly=on',
+    ]);
+    expect(valuesOf(shared, '-device').at(-1)).toBe('virtio-9p-pci,fsdev=docs,mount_tag=docs');
+    expect(args.join(' ')).not.toMatch(/fsdev|9p/);
+  });
+
+  it('wires a machine to its neighbours by sockets of its network, and to nothing of the host', () => {
+    const network = { directory: '/run/net', index: 1, neighbours: [2, 3] };
+    const wired = qemuArguments({ ...spec, network }, TCG);
+    expect(valuesOf(wired, '-netdev')).toEqual([
+      'hubport,id=card,hubid=0',
+      'dgram,id=cable2,local.type=unix,local.path=/run/net/1-2.sock,remote.type=unix,remote.path=/run/net/2-1.sock',
+      'hubport,id=port2,hubid=0,netdev=cable2',
+      'dgram,id=cable3,local.type=unix,local.path=/run/net/1-3.sock,remote.type=unix,remote.path=/run/net/3-1.sock',
+      'hubport,id=port3,hubid=0,netdev=cable3',
+    ]);
+    expect(valuesOf(wired, '-device').at(-1)).toBe('virtio-net-pci,netdev=card,mac=52:54:00:be:ef:01,romfile=');
+    expect(wired.join(' ')).not.toMatch(/-nic|user,|tap|bridge|hostfwd|inet/);
+  });
+
   it('confines the monitor and bounds its translation cache', () => {
     expect(valuesOf(args, '-sandbox')).toEqual([
       'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
@@ -68,10 +101,11 @@ describe('qemuArguments', () => {
   });
 
   it('boots on memory of its own, and continues a template on a private view of its memory', () => {
-    expect(valuesOf(args, '-machine')).toEqual(['q35']);
+    expect(valuesOf(args, '-object')).toEqual(['memory-backend-ram,id=ram,size=512M']);
+    expect(valuesOf(args, '-machine')).toEqual(['q35,memory-backend=ram']);
     expect(args).not.toContain('-incoming');
     const clone = qemuArguments(spec, { ...TCG, memory: { path: '/t/a,b', isShared: false }, isRestored: true });
-    expect(valuesOf(clone, '-object')).toEqual(['memory-backend-file,id=ram,size=512M,mem-path=/t/a,,b,share=off']);
+    expect(valuesOf(clone, '-object')).toEqual(['memory-backend-file,mem-path=/t/a,,b,share=off,id=ram,size=512M']);
     expect(valuesOf(clone, '-machine')).toEqual(['q35,memory-backend=ram']);
     expect(valuesOf(clone, '-incoming')).toEqual(['defer']);
     expect(valuesOf(clone, '-device')).toEqual(valuesOf(args, '-device'));

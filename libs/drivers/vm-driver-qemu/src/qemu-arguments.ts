@@ -1,4 +1,11 @@
-import { instanceFile, overlayFile, type HostCheck, type VmSpec } from '@inquest/vm-driver';
+import {
+  instanceFile,
+  overlayFile,
+  peerHardwareAddress,
+  peerSocket,
+  type HostCheck,
+  type VmSpec,
+} from '@inquest/vm-driver';
 
 /** File descriptor of the readiness monitor in the child: the first after the standard three. */
 export const READY_FD = 3;
@@ -38,6 +45,9 @@ export function qemuArguments(spec: VmSpec, options: ArgumentOptions): string[] 
     ...linkArguments(spec),
     ...diskArguments(spec),
     ...witnessArguments(),
+    ...screenArguments(spec),
+    ...shareArguments(spec),
+    ...networkArguments(spec),
     ...bootArguments(spec),
   ];
 }
@@ -55,15 +65,16 @@ function platformArguments(spec: VmSpec, { accelerator, translationCacheMib }: A
   ];
 }
 
-/** Memory in a file has a name of its own in the device state, so a template and its clones must all have it in one. */
+/** The memory of every machine has the same name in its saved state, so that each can go on where any other stood. */
 function memoryArguments({ memoryMib }: VmSpec, { memory, isRestored }: ArgumentOptions): string[] {
   const size = `${memoryMib}M`;
   const incoming = isRestored ? ['-incoming', 'defer'] : [];
-  if (memory === null) return ['-machine', 'q35', '-m', `size=${size}`, ...incoming];
-  const { path, isShared } = memory;
-  const backend = `memory-backend-file,id=ram,size=${size},mem-path=${optionValue(path)},share=${isShared ? 'on' : 'off'}`;
+  const backend = `${memory === null ? 'memory-backend-ram' : fileBackend(memory)},id=ram,size=${size}`;
   return ['-object', backend, '-machine', 'q35,memory-backend=ram', '-m', `size=${size}`, ...incoming];
 }
+
+const fileBackend = ({ path, isShared }: MemoryFile): string =>
+  `memory-backend-file,mem-path=${optionValue(path)},share=${isShared ? 'on' : 'off'}`;
 
 /** Seconds precision is what `-rtc` takes. */
 const rtcBase = (atMs: number): string => new Date(atMs).toISOString().slice(0, 19);
@@ -128,14 +139,51 @@ function witnessArguments(): string[] {
   ];
 }
 
+/** A tablet tells absolute positions, so that the host points where it means to. 8 MiB of video memory hold 1920 x 1080. */
+function screenArguments({ hasScreen = false }: VmSpec): string[] {
+  if (!hasScreen) return [];
+  return ['VGA,vgamem_mb=8', 'virtio-tablet-pci', 'virtio-keyboard-pci'].flatMap((device) => ['-device', device]);
+}
+
+/**
+ * `none` passes on what the files are. The other models would show links of the host as empty files; what a guest could
+ * do with `none` to a directory that it may write is why it may not write any.
+ */
+function shareArguments({ shares = [] }: VmSpec): string[] {
+  return shares.flatMap(({ tag, path }) => [
+    ...['-fsdev', `local,id=${tag},path=${optionValue(path)},security_model=none,readonly=on`],
+    ...['-device', `virtio-9p-pci,fsdev=${tag},mount_tag=${tag}`],
+  ]);
+}
+
+/** A hub of QEMU joins the card with the cables to the neighbours. Nothing of it is a network of the host. */
+function networkArguments({ network }: VmSpec): string[] {
+  if (network === undefined) return [];
+  const { directory, index, neighbours } = network;
+  const port = (id: string, end = ''): string[] => ['-netdev', `hubport,id=${id},hubid=0${end}`];
+  const cables = neighbours.flatMap((neighbour) => {
+    const own = optionValue(peerSocket(directory, index, neighbour));
+    const theirs = optionValue(peerSocket(directory, neighbour, index));
+    const sockets = `local.type=unix,local.path=${own},remote.type=unix,remote.path=${theirs}`;
+    return [
+      ...['-netdev', `dgram,id=cable${neighbour},${sockets}`],
+      ...port(`port${neighbour}`, `,netdev=cable${neighbour}`),
+    ];
+  });
+  const card = `virtio-net-pci,netdev=card,mac=${peerHardwareAddress(index)},romfile=`;
+  return [...port('card'), ...cables, '-device', card];
+}
+
 /**
  * loglevel=6 prints notices and worse: the kernel's banner ("Linux version"), by which boots are counted, is one. The rest
  * of a boot is 25 KB of information that cost an emulated guest half a second (measured: 3.1 s of processor without, 3.6
  * s with); from its start on the agent has the console show information, too, for a post-mortem. panic=1 turns a panic
  * into a reset, which ends the machine and with it the wait for its verdict.
  */
-function bootArguments({ boot, hostname }: VmSpec): string[] {
+function bootArguments({ boot, hostname, hasScreen = false }: VmSpec): string[] {
   const own = [
+    // The last console is the one that init writes on, and the evidence must have it.
+    ...(hasScreen ? ['console=tty0'] : []),
     'console=ttyS0',
     'loglevel=6',
     'inquest.loglevel=7',

@@ -6,14 +6,19 @@ import {
   instanceFile,
   vmDriverError,
   type EvidenceRecorder,
+  type InputAction,
+  type InputHandle,
+  type ScreenshotHandle,
   type VmEvent,
   type VmExit,
-  type VmHandle,
+  type VmHandleCapabilities,
   type VmRecording,
   type VmSpec,
   type VmStatus,
 } from '@inquest/vm-driver';
-import { saveDeviceState } from './device-state';
+import { MachineScreen } from './screen';
+import { unlinkNetworkSockets } from './connections';
+import { endMigration, saveDeviceState } from './device-state';
 import { unlinkSockets } from './instance-directory';
 import type { QemuUser } from './qemu-options';
 import type { QemuProcess } from './qemu-process';
@@ -25,6 +30,8 @@ const DRAIN_MS = 5_000;
 const DEATH_REPORT_MS = 5_000;
 /** A monitor that was asked to quit takes some 15 ms. */
 const QUIT_MS = 10_000;
+/** A monitor that has just saved the state answers at once. */
+const RESUME_MS = 10_000;
 const STATUS_MAX_CHARS = 64;
 
 /** What a machine is made of; it owns all of them. */
@@ -42,14 +49,14 @@ export interface QemuMachineParts {
 }
 
 /** One running QEMU. */
-export class QemuMachine implements VmHandle {
+export class QemuMachine implements ScreenshotHandle, InputHandle {
   readonly machineId: MachineId;
   readonly incarnation: number;
   readonly pid: number;
-  /** These machines have no display and no input devices. */
-  readonly capabilities = { screenshot: false, input: false } as const;
+  readonly capabilities: VmHandleCapabilities;
   readonly link: GuestLink;
   readonly exited: Promise<VmExit>;
+  private readonly screen: MachineScreen;
   private readonly listeners = new Set<(event: VmEvent) => void>();
 
   constructor(private readonly parts: QemuMachineParts) {
@@ -58,6 +65,9 @@ export class QemuMachine implements VmHandle {
     this.incarnation = spec.incarnation;
     this.pid = process.identity.pid;
     this.link = link;
+    const { hasScreen = false } = spec;
+    this.capabilities = { screenshot: hasScreen, input: hasScreen };
+    this.screen = new MachineScreen(spec, (name, args, signal) => this.command(name, args, signal));
     parts.recorder.onEvent((event) => this.tell(event));
     this.exited = this.observeEnd();
     void this.watchRecorder();
@@ -70,6 +80,19 @@ export class QemuMachine implements VmHandle {
   /** What it was started with. */
   get spec(): VmSpec {
     return this.parts.spec;
+  }
+
+  /** It was started to become one, and has nothing that ties it to this host. */
+  get canBecomeTemplate(): boolean {
+    return this.spec.isCapturable === true && this.whyTied === null;
+  }
+
+  /** What ties it to this host or to other machines, so that there cannot be two of it; null when nothing does. */
+  get whyTied(): string | null {
+    const { shares = [], network, disk } = this.spec;
+    if (shares.length > 0) return 'it has shares';
+    if (network !== undefined) return 'it is wired to other machines';
+    return disk.isWritable === true ? 'it writes its disk itself' : null;
   }
 
   /** True once QEMU was observed gone, which is a little before `exited` settles. */
@@ -99,6 +122,14 @@ export class QemuMachine implements VmHandle {
     await this.command('cont', {}, signal);
   }
 
+  screenshot(signal: AbortSignal): Promise<Uint8Array> {
+    return this.screen.screenshot(signal);
+  }
+
+  sendInput(actions: readonly InputAction[], signal: AbortSignal): Promise<void> {
+    return this.screen.send(actions, signal);
+  }
+
   async stop({ graceMs }: { readonly graceMs: number }): Promise<VmExit> {
     if (graceMs > 0) {
       const ended = await withDeadline(this.exited, graceMs, 'the end of the machine').catch(() => null);
@@ -119,7 +150,37 @@ export class QemuMachine implements VmHandle {
     await this.link.close();
     await leaveFreshSession(instanceFile(spec.directory, 'muxSocket'), signal);
     await this.pause(signal);
-    await saveDeviceState(control, { socketPath: instanceFile(spec.directory, 'stateSocket'), file, user }, signal);
+    const socketPath = instanceFile(spec.directory, 'stateSocket');
+    const { memoryMib } = spec;
+    await saveDeviceState(control, { socketPath, file, user, scope: 'devices', memoryMib }, signal);
+  }
+
+  /**
+   * Saves state and memory into `file`, which must not exist, and has `copyDisk` copy the disk of the same moment. The
+   * machine is paused meanwhile, and runs again in any case. Rejects with the monitor's or the system's error.
+   */
+  async saveCopy(
+    { file, user }: { readonly file: string; readonly user: QemuUser | null },
+    copyDisk: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { control, spec } = this.parts;
+    const { directory, memoryMib } = spec;
+    const socketPath = instanceFile(directory, 'stateSocket');
+    await this.pause(signal);
+    try {
+      await saveDeviceState(control, { socketPath, file, user, scope: 'devices-and-memory', memoryMib }, signal);
+      await copyDisk();
+    } finally {
+      await this.resumeAfterCopy(AbortSignal.timeout(RESUME_MS));
+    }
+  }
+
+  /** Also when the caller gave up in the middle: the source is not the copy's to keep. */
+  private async resumeAfterCopy(signal: AbortSignal): Promise<void> {
+    // Whether that worked shows in what follows.
+    await endMigration(this.parts.control, signal).catch(() => undefined);
+    await this.resume(signal);
   }
 
   /** Ends the monitor in an orderly way; one that does not go is killed. Rejects only with `VM_PROCESS_UNKILLABLE`. */
@@ -187,6 +248,7 @@ export class QemuMachine implements VmHandle {
     await evidence.close();
     // Left to destroyInstance when it fails: the end of the machine is told in any case.
     await unlinkSockets(spec.directory).catch(() => undefined);
+    await unlinkNetworkSockets(spec.network).catch(() => undefined);
     return exit;
   }
 }

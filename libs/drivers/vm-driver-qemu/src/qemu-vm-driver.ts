@@ -1,20 +1,25 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { abortable, hasCode, ID_PATTERN } from '@inquest/kernel';
 import {
   checkInstanceDirectory,
   checkVmSpec,
   vmDriverError,
+  type CopyDriver,
   type DestroyedInstance,
   type HostCheck,
   type ReapedInstance,
+  type ShareDriver,
   type TemplateDriver,
   type VmCloneSpec,
+  type VmCopySpec,
   type VmHandle,
   type VmSpec,
   type VmTemplate,
 } from '@inquest/vm-driver';
 import { endInstance, endUnownedInstance } from './destroy-instance';
+import { insideOf } from './connections';
+import { checkReadable } from './file-access';
 import { checkHostOnce } from './host-check-cache';
 import { makeInstancesRoot, removeInstanceDirectory } from './instance-directory';
 import { findInstanceProcesses } from './process-scan';
@@ -22,6 +27,7 @@ import { QemuMachine } from './qemu-machine';
 import { compileQemuOptions, type CompiledQemuOptions, type QemuVmDriverOptions } from './qemu-options';
 import { captureTemplate } from './capture-template';
 import { launchMachine, type Launch } from './launch-machine';
+import { copiedStateFile, copyLaunch, machineSpecOfCopy } from './copy-launch';
 import { bootLaunch, cloneLaunch, machineSpecOf } from './machine-launches';
 import { readTemplateRecord, templateOf } from './template-record';
 
@@ -35,9 +41,16 @@ interface OwnedLife {
 }
 
 /** Machines as QEMU processes, under KVM where it works and software emulation where it does not. */
-export class QemuVmDriver implements TemplateDriver {
+export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
   readonly name = 'qemu';
-  readonly capabilities = { templates: true, screenshots: false, input: false } as const;
+  readonly capabilities = {
+    templates: true,
+    screenshots: true,
+    input: true,
+    shares: true,
+    networks: true,
+    copies: true,
+  } as const;
   private readonly options: CompiledQemuOptions;
   private readonly lives = new Map<string, OwnedLife>();
   private hostCheck: Promise<HostCheck> | null = null;
@@ -75,13 +88,27 @@ export class QemuVmDriver implements TemplateDriver {
   }
 
   async captureTemplate(machine: VmHandle, directory: string, signal: AbortSignal): Promise<VmTemplate> {
-    const isCapturable = machine instanceof QemuMachine && !machine.hasEnded && machine.spec.isCapturable === true;
+    const isCapturable = machine instanceof QemuMachine && !machine.hasEnded && machine.canBecomeTemplate;
     if (!isCapturable) {
       const { machineId } = machine;
       throw vmDriverError('VM_MACHINE_UNCAPTURABLE', `machine ${machineId} cannot become a template`, { machineId });
     }
     const host = await this.checkHost(signal);
     return captureTemplate(machine, directory, { options: this.options, host }, signal);
+  }
+
+  async copy(source: VmHandle, copySpec: VmCopySpec, signal: AbortSignal): Promise<VmHandle> {
+    const machine = requireCopyable(source);
+    const spec = machineSpecOfCopy(copySpec, machine.spec);
+    checkVmSpec(spec, this.options.instancesRoot);
+    const copy = await this.own(spec, signal, async () => copyLaunch(spec, machine, this.options));
+    // Else it goes with the instance.
+    await rm(copiedStateFile(spec.directory), { force: true }).catch(() => undefined);
+    return copy;
+  }
+
+  checkShare(directory: string): Promise<void> {
+    return checkReadable(insideOf(directory), this.options.qemuUser);
   }
 
   async destroyInstance(directory: string): Promise<DestroyedInstance> {
@@ -151,6 +178,14 @@ export class QemuVmDriver implements TemplateDriver {
     const host = await this.checkHost(signal);
     return launchMachine(await plan(), { options: this.options, host }, signal);
   }
+}
+
+function requireCopyable(source: VmHandle): QemuMachine {
+  const { machineId } = source;
+  const isMine = source instanceof QemuMachine && !source.hasEnded;
+  const why = isMine ? source.whyTied : 'it does not run here';
+  if (isMine && why === null) return source;
+  throw vmDriverError('VM_MACHINE_UNCAPTURABLE', `machine ${machineId} cannot be copied: ${why}`, { machineId });
 }
 
 async function isStopped(machine: QemuMachine): Promise<boolean> {

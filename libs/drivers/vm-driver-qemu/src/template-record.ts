@@ -27,6 +27,8 @@ export interface TemplateRecord {
   readonly formatVersion: typeof FORMAT_VERSION;
   readonly cpus: number;
   readonly memoryMib: number;
+  /** Absent = false. */
+  readonly hasScreen?: boolean;
   /** The machine that was captured had these; its clones get them again, for their ROMs are part of its state. */
   readonly boot: VmBoot;
   readonly accelerator: HostCheck['accelerator'];
@@ -82,10 +84,11 @@ export async function readTemplateRecord(directory: string, host: HostCheck): Pr
 }
 
 /** The template as its users see it. */
-export const templateOf = (directory: string, { cpus, memoryMib }: TemplateRecord): VmTemplate => ({
+export const templateOf = (directory: string, { cpus, memoryMib, hasScreen = false }: TemplateRecord): VmTemplate => ({
   directory,
   cpus,
   memoryMib,
+  hasScreen,
 });
 
 async function parseRecord(directory: string): Promise<TemplateRecord> {

@@ -1,11 +1,12 @@
 import { vmDriverError } from './errors';
 import type { VmDriver } from './vm-driver';
 import type { VmHandle } from './vm-handle';
-import type { TemplateDriver } from './template-driver';
+import type { VmSpec } from './vm-specification';
+import type { TemplateDriver, VmCloneSpec } from './template-driver';
 
 /** A machine whose display can be photographed from the host. */
 export interface ScreenshotHandle extends VmHandle {
-  /** The display as a PNG. Rejects as `pause` does. */
+  /** The display as a PNG. Rejects as `pause` does, and with `VM_SCREENSHOT_FAILED` when there is no picture to be had. */
   screenshot(signal: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -21,6 +22,40 @@ export interface InputHandle extends VmHandle {
   /** Sends the actions in order. Rejects as `pause` does; the actions before the failing one were sent. */
   sendInput(actions: readonly InputAction[], signal: AbortSignal): Promise<void>;
 }
+
+/** A driver whose machines can read directories of the host. */
+export interface ShareDriver extends VmDriver {
+  /**
+   * Rejects with `VM_FILE_UNREADABLE`, naming what is in the way, when machines could not read a directory; a start with
+   * it would. What is below the directory is not looked at.
+   */
+  checkShare(directory: string): Promise<void>;
+}
+
+/** A copy takes shape, screen, kernel and disk from its source, which has no shares and no network. */
+export type VmCopySpec = Omit<VmCloneSpec, 'template' | 'isCapturable'>;
+
+/** What a copy has of a specification: all that is not its source's to say. */
+export function copySpecOf(spec: VmSpec): VmCopySpec {
+  const { cpus: _cpus, memoryMib: _memoryMib, hasScreen: _hasScreen, boot: _boot, disk: _disk, ...rest } = spec;
+  const { shares: _shares, network: _network, isCapturable: _isCapturable, ...copySpec } = rest;
+  return copySpec;
+}
+
+/** A driver that can copy a machine while it runs. */
+export interface CopyDriver extends VmDriver {
+  /**
+   * Like `TemplateDriver.clone`, but of a machine of this driver as it is now: what ran in its guest runs on in both. The
+   * source is paused meanwhile and goes on afterwards, also when the copy fails. Rejects also with
+   * `VM_MACHINE_UNCAPTURABLE` for a machine that has ended, has shares or a network, or writes its disk without an
+   * overlay; nothing was done then.
+   */
+  copy(source: VmHandle, spec: VmCopySpec, signal: AbortSignal): Promise<VmHandle>;
+}
+
+export const supportsCopies = (driver: VmDriver): driver is CopyDriver => driver.capabilities.copies === true;
+
+export const supportsShares = (driver: VmDriver): driver is ShareDriver => driver.capabilities.shares === true;
 
 export const supportsTemplates = (driver: VmDriver): driver is TemplateDriver => driver.capabilities.templates;
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ID_PATTERN } from '@inquest/kernel';
 import { vmDriverError } from './errors';
+import { peerSocket } from './peer-network';
 import { INSTANCE_SOCKETS, instanceFile, SOCKET_PATH_MAX_BYTES } from './instance-files';
 import { DISK_FORMATS, type VmSpec } from './vm-specification';
 
@@ -9,6 +10,11 @@ const HOSTNAME_PATTERN = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 const KERNEL_ARGUMENT_PATTERN = /^[!-~]{1,256}$/;
 const MAX_KERNEL_ARGUMENTS = 64;
 const MAX_PORT = 0xffff_ffff;
+const SHARE_TAG_PATTERN = /^[a-z][a-z0-9]{0,30}$/;
+const MAX_SHARES = 8;
+/** The last byte of an address; 255 is everybody's. */
+const MAX_PEER_INDEX = 254;
+const MAX_NEIGHBOURS = 15;
 const MAX_RTC_MS = Date.UTC(2100, 0, 1);
 
 /**
@@ -16,7 +22,13 @@ const MAX_RTC_MS = Date.UTC(2100, 0, 1);
  * Throws `VM_SPEC_INVALID` naming every wrong value at once.
  */
 export function checkVmSpec(spec: VmSpec, instancesRoot: string): void {
-  const problems = [...shapeProblems(spec), ...bootProblems(spec), ...pathProblems(spec, instancesRoot)];
+  const problems = [
+    ...shapeProblems(spec),
+    ...bootProblems(spec),
+    ...pathProblems(spec, instancesRoot),
+    ...shareProblems(spec),
+    ...networkProblems(spec),
+  ];
   if (problems.length === 0) return;
   throw vmDriverError(
     'VM_SPEC_INVALID',
@@ -78,9 +90,36 @@ function* pathProblems(spec: VmSpec, instancesRoot: string): Generator<string> {
     'disk.basePath': spec.disk.basePath,
   };
   for (const [name, value] of Object.entries(paths)) {
-    if (!path.isAbsolute(value) || /[\0\n]/.test(value)) yield `${name} must be an absolute path`;
+    if (!isAbsolutePath(value)) yield `${name} must be an absolute path`;
   }
 }
+
+function* shareProblems({ shares = [] }: VmSpec): Generator<string> {
+  if (shares.length > MAX_SHARES) yield `shares must be at most ${MAX_SHARES}`;
+  const tags = shares.map(({ tag }) => tag);
+  if (!tags.every((tag) => SHARE_TAG_PATTERN.test(tag))) yield `shares must have tags like ${SHARE_TAG_PATTERN.source}`;
+  if (new Set(tags).size !== tags.length) yield 'shares must have different tags';
+  if (!shares.every((share) => isAbsolutePath(share.path))) yield 'shares must have absolute paths';
+}
+
+function* networkProblems({ network }: VmSpec): Generator<string> {
+  if (network === undefined) return;
+  const { directory, index, neighbours } = network;
+  const numbers = [index, ...neighbours];
+  if (!numbers.every((number) => isIntegerIn(number, 1, MAX_PEER_INDEX)) || new Set(numbers).size !== numbers.length) {
+    yield `network must have different numbers from 1 to ${MAX_PEER_INDEX}`;
+  }
+  if (neighbours.length === 0 || neighbours.length > MAX_NEIGHBOURS) {
+    yield `network must have 1 to ${MAX_NEIGHBOURS} neighbours`;
+  }
+  if (!isAbsolutePath(directory)) yield 'network.directory must be an absolute path';
+  const longest = Buffer.byteLength(peerSocket(directory, MAX_PEER_INDEX, MAX_PEER_INDEX));
+  if (longest > SOCKET_PATH_MAX_BYTES) {
+    yield `network.directory is ${longest - SOCKET_PATH_MAX_BYTES} bytes too long for the unix sockets in it`;
+  }
+}
+
+const isAbsolutePath = (value: string): boolean => path.isAbsolute(value) && !/[\0\n]/.test(value);
 
 const isIntegerIn = (value: number, min: number, max: number): boolean =>
   Number.isSafeInteger(value) && value >= min && value <= max;

@@ -29,7 +29,7 @@ export const vmDriverError = defineErrors({
   VM_FILE_UNREADABLE: {
     fault: 'infra',
     status: 500,
-    when: 'The user that machines run as cannot read a kernel, initramfs or disk image.',
+    when: 'The user that machines run as cannot read a kernel, initramfs, disk image or shared directory.',
     remediation: 'Make the file world-readable and each of its parent directories searchable (chmod o+x).',
   },
   VM_OVERLAY_FAILED: {
@@ -83,7 +83,7 @@ export const vmDriverError = defineErrors({
   VM_MACHINE_UNCAPTURABLE: {
     fault: 'caller',
     status: 409,
-    when: 'The machine was not started to become a template, is of another driver, or has ended.',
+    when: 'The machine was not started to become a template, is of another driver, has shares or a network, or has ended.',
     remediation: 'Start a machine as capturable, wait until its agent answers, and capture that one.',
   },
   VM_TEMPLATE_EXISTS: {
@@ -103,6 +103,18 @@ export const vmDriverError = defineErrors({
     status: 409,
     when: 'A template is missing, half-made, was changed since it was made, or is of another monitor than this host has.',
     remediation: 'Make the template again by freezing its image; machines boot without one meanwhile.',
+  },
+  VM_SCREENSHOT_FAILED: {
+    fault: 'infra',
+    status: 500,
+    when: 'The machine monitor said that it had written a picture of the display, and it had not.',
+    remediation: 'Take it again; if that fails too, free disk space on the host.',
+  },
+  VM_INPUT_INVALID: {
+    fault: 'caller',
+    status: 400,
+    when: 'A text has a character that no key types, a key has no such name, or a position is not on the screen.',
+    remediation: 'Correct what the message names; nothing of this input was sent to the machine.',
   },
   VM_CAPABILITY_MISSING: {
     fault: 'caller',

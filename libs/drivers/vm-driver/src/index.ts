@@ -15,21 +15,32 @@ export {
   type VmDisk,
   type VmLimits,
   type VmListener,
+  type VmNetwork,
+  type VmShare,
   type VmSpec,
 } from './vm-specification';
 export {
+  copySpecOf,
   requireInput,
   requireScreenshots,
   requireTemplates,
+  supportsCopies,
   supportsInput,
   supportsScreenshots,
+  supportsShares,
   supportsTemplates,
+  type CopyDriver,
   type InputAction,
   type InputHandle,
   type ScreenshotHandle,
+  type ShareDriver,
+  type VmCopySpec,
 } from './capabilities';
+export { strokeOfCombination, strokesOfText, TYPED_TEXT_MAX_CHARS, type KeyStroke } from './screen/keyboard';
+export { pngSize, type ScreenSize } from './screen/png-size';
 export { cloneSpecOf, type TemplateDriver, type VmCloneSpec, type VmTemplate } from './template-driver';
 export { giveIdentity } from './give-identity';
+export { peerAddress, peerHardwareAddress, peerSocket } from './peer-network';
 export { checkInstanceDirectory, checkVmSpec } from './check-vm-spec';
 export {
   INSTANCE_FILES,

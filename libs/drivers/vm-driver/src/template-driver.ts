@@ -9,17 +9,19 @@ export interface VmTemplate {
   /** Shape that every clone has again: device state fits no other. */
   readonly cpus: number;
   readonly memoryMib: number;
+  readonly hasScreen: boolean;
 }
 
-/** A clone takes shape, kernel and disk from its template. */
-export type VmCloneSpec = Omit<VmSpec, 'cpus' | 'memoryMib' | 'boot' | 'disk'> & { readonly template: VmTemplate };
+/** A clone takes shape, screen, kernel and disk from its template, which has no shares and no network. */
+export type VmCloneSpec = Omit<VmSpec, 'cpus' | 'memoryMib' | 'hasScreen' | 'boot' | 'disk' | 'shares' | 'network'> & {
+  readonly template: VmTemplate;
+};
 
 /** What a clone of `template` has of a specification: all that is not the template's to say. */
-export function cloneSpecOf(
-  { cpus: _cpus, memoryMib: _memoryMib, boot: _boot, disk: _disk, ...spec }: VmSpec,
-  template: VmTemplate,
-): VmCloneSpec {
-  return { ...spec, template };
+export function cloneSpecOf(spec: VmSpec, template: VmTemplate): VmCloneSpec {
+  const { cpus: _cpus, memoryMib: _memoryMib, hasScreen: _hasScreen, boot: _boot, disk: _disk, ...rest } = spec;
+  const { shares: _shares, network: _network, ...cloneSpec } = rest;
+  return { ...cloneSpec, template };
 }
 
 /** A driver that can freeze a machine's memory and start others from it. */

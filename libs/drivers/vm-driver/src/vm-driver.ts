@@ -10,6 +10,12 @@ export interface VmDriverCapabilities {
   readonly screenshots: boolean;
   /** Some machines of this driver may have host-driven input. */
   readonly input: boolean;
+  /** Machines can read directories of the host: `ShareDriver`. Absent = false. */
+  readonly shares?: boolean;
+  /** A machine can be copied while it runs: `CopyDriver`. Absent = false. */
+  readonly copies?: boolean;
+  /** Machines can be wired together: `VmSpec.network`. Absent = false. */
+  readonly networks?: boolean;
 }
 
 /** What will run the guests' instructions, and how that was found out. */

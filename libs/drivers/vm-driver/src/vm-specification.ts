@@ -41,6 +41,28 @@ export interface VmListener {
   readonly handler: GuestStreamHandler;
 }
 
+/** A directory of the host that the guest may read, and never write. */
+export interface VmShare {
+  /** By which the guest mounts it: 1 to 31 lower-case letters and digits, starting with a letter. */
+  readonly tag: string;
+  /** Absolute path of the directory. The monitor's user must be able to read it. */
+  readonly path: string;
+}
+
+/**
+ * A network of some machines of this host and nobody else. Each pair of neighbours is joined by two sockets in
+ * `directory`, whose names follow from their numbers, so that two machines cannot disagree about them; the guest agent
+ * gives the card the address `peerAddress(index)`. A neighbour that is not there, or comes back, disturbs nobody else.
+ */
+export interface VmNetwork {
+  /** Absolute path, the same for all machines of the network; made when missing. Whoever removes it knows that none is left. */
+  readonly directory: string;
+  /** This machine's number, 1 to 254. */
+  readonly index: number;
+  /** The numbers of its neighbours. What comes from one goes to the others too, so they must form a tree. */
+  readonly neighbours: readonly number[];
+}
+
 /** Everything one life of a machine needs. Plain data except for the listeners' handlers; the driver keeps no reference to its arrays. */
 export interface VmSpec {
   readonly machineId: MachineId;
@@ -61,6 +83,15 @@ export interface VmSpec {
   readonly disk: VmDisk;
   /** The guest's clock at its first instruction, in ms since the Unix epoch; null = the host's clock. */
   readonly rtcBaseMs: number | null;
+  /**
+   * True for a machine with a screen, a pointer and a keyboard, where its driver has such machines; the handle says what it
+   * got. Absent = false: a guest without a screen boots faster.
+   */
+  readonly hasScreen?: boolean;
+  /** Where the driver has shares. A machine with some can be no template and no clone. Absent = none. */
+  readonly shares?: readonly VmShare[];
+  /** Where the driver has networks. A machine on one can be no template and no clone. Absent = no network card. */
+  readonly network?: VmNetwork;
   /** Host name that the guest agent gives the guest: 1 to 63 letters, digits and inner dashes (RFC 1123). */
   readonly hostname: string;
   /** Bound before the guest's first instruction: a guest that is refused once may never try again. */

@@ -54,6 +54,7 @@ function describeCapture(suiteOf: () => Suite): void {
       directory: template.directory,
       cpus: sourceSpec.cpus,
       memoryMib: sourceSpec.memoryMib,
+      hasScreen: false,
     });
     await expect(source.exited).resolves.toMatchObject({ code: 0, signal: null });
     await harness.driver.destroyInstance(sourceSpec.directory);

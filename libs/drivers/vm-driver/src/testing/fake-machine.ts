@@ -3,18 +3,24 @@ import type { GuestLink } from '@inquest/guest-link';
 import type { FakeGuest } from '@inquest/guest-link/testing';
 import { vmDriverError } from '../errors';
 import type { EvidenceRecorder } from '../recording/evidence-recorder';
-import type { VmEvent, VmExit, VmHandle, VmRecording, VmStatus } from '../vm-handle';
-import type { VmTemplate } from '../template-driver';
+import type { VmEvent, VmExit, VmHandleCapabilities, VmRecording, VmStatus } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
+import type { InputAction, InputHandle, ScreenshotHandle } from '../capabilities';
+import { blankPng } from './blank-png';
 import { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endings';
 
 const BANNER = '[    0.000000] Linux version 6.1.0-fake (fake@inquest)\r\n';
 
+/** The display of a fake machine that has one. */
+export const FAKE_SCREEN = { width: 640, height: 400 } as const;
+
 /** A machine without a processor: the test plays the guest. Its evidence files are real. */
-export class FakeMachine implements VmHandle {
+export class FakeMachine implements ScreenshotHandle, InputHandle {
   readonly machineId: MachineId;
   readonly incarnation: number;
-  readonly capabilities = { screenshot: false, input: false } as const;
+  readonly capabilities: VmHandleCapabilities;
+  /** What was sent to its pointer and keyboard. */
+  readonly inputs: InputAction[] = [];
   readonly link: GuestLink;
   readonly exited: Promise<VmExit>;
   private readonly listeners = new Set<(event: VmEvent) => void>();
@@ -30,15 +36,17 @@ export class FakeMachine implements VmHandle {
     /** The guest agent behind `link`. */
     readonly guest: FakeGuest,
     private readonly evidence: EvidenceRecorder,
-    /** The template that it continues; null = it boots. */
-    origin: VmTemplate | null,
+    /** It goes on where another machine stood; else it boots. */
+    isContinued: boolean,
   ) {
     this.machineId = spec.machineId;
     this.incarnation = spec.incarnation;
     this.link = guest.link;
+    const { hasScreen = false } = spec;
+    this.capabilities = { screenshot: hasScreen, input: hasScreen };
     this.exited = new Promise((resolve) => (this.settleExited = resolve));
     this.emitEvent('RESUME');
-    if (origin === null) this.print(BANNER);
+    if (!isContinued) this.print(BANNER);
   }
 
   get recording(): VmRecording {
@@ -48,6 +56,17 @@ export class FakeMachine implements VmHandle {
   /** True from the first moment of its end. */
   get hasEnded(): boolean {
     return this.ending !== null;
+  }
+
+  /** It was started to become one, and has nothing that ties it to this host. */
+  get canBecomeTemplate(): boolean {
+    return this.spec.isCapturable === true && this.canBeCopied;
+  }
+
+  /** Nothing ties it to this host or to other machines. */
+  get canBeCopied(): boolean {
+    const { shares = [], network, disk } = this.spec;
+    return shares.length === 0 && network === undefined && disk.isWritable !== true;
   }
 
   /** The guest writes on its console. */
@@ -100,6 +119,18 @@ export class FakeMachine implements VmHandle {
     await this.assertAnswers('cont', signal);
     if (!this.isRunning) this.emitEvent('RESUME');
     this.isRunning = true;
+  }
+
+  async screenshot(signal: AbortSignal): Promise<Uint8Array> {
+    await this.assertAnswers('screendump', signal);
+    return blankPng(FAKE_SCREEN);
+  }
+
+  async sendInput(actions: readonly InputAction[], signal: AbortSignal): Promise<void> {
+    for (const action of actions) {
+      await this.assertAnswers('input-send-event', signal);
+      this.inputs.push(action);
+    }
   }
 
   async stop({ graceMs }: { readonly graceMs: number }): Promise<VmExit> {

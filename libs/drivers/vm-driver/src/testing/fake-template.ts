@@ -23,9 +23,10 @@ export async function makeTemplateDirectory(directory: string): Promise<void> {
 
 /** Completes a template. */
 export async function writeFakeTemplate(directory: string, spec: VmSpec): Promise<VmTemplate> {
-  const { cpus, memoryMib, boot, disk } = spec;
-  await writeFile(path.join(directory, RECORD_FILE), JSON.stringify({ cpus, memoryMib, spec: { boot, disk } }));
-  return { directory, cpus, memoryMib };
+  const { cpus, memoryMib, hasScreen = false, boot, disk } = spec;
+  const shape = { cpus, memoryMib, hasScreen };
+  await writeFile(path.join(directory, RECORD_FILE), JSON.stringify({ ...shape, spec: { boot, disk } }));
+  return { directory, ...shape };
 }
 
 /** Throws `VM_TEMPLATE_UNFIT` for what is no whole template. */

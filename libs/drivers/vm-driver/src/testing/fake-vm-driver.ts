@@ -1,8 +1,9 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { abortable, CleanupStack, kernelError } from '@inquest/kernel';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { createFakeGuest, type FakeGuest } from '@inquest/guest-link/testing';
+import type { CopyDriver, ShareDriver, VmCopySpec } from '../capabilities';
 import { checkInstanceDirectory, checkVmSpec } from '../check-vm-spec';
 import { vmDriverError } from '../errors';
 import { instanceFile, overlayFile } from '../instance-files';
@@ -17,6 +18,9 @@ import { makeTemplateDirectory, readFakeTemplate, writeFakeTemplate } from './fa
 
 /** One above the largest pid of Linux (PID_MAX_LIMIT, 2^22): no process can have it, so none can be hurt. */
 const FIRST_FAKE_PID = 4_194_305;
+
+/** Mode bits of a directory that others may read and search. */
+const FOR_EVERYBODY = 0o005;
 
 /** How a fake driver behaves. */
 export interface FakeVmDriverOptions {
@@ -33,9 +37,16 @@ interface FakeLife {
 }
 
 /** A driver whose machines are objects and whose files are real. Passes `describeVmDriver` and `describeTemplateDriver`. */
-export class FakeVmDriver implements TemplateDriver {
+export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
   readonly name = 'fake';
-  readonly capabilities = { templates: true, screenshots: false, input: false } as const;
+  readonly capabilities = {
+    templates: true,
+    screenshots: true,
+    input: true,
+    shares: true,
+    networks: true,
+    copies: true,
+  } as const;
   private readonly lives = new Map<string, FakeLife>();
   private nextPid = FIRST_FAKE_PID;
 
@@ -48,24 +59,24 @@ export class FakeVmDriver implements TemplateDriver {
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<FakeMachine> {
     checkVmSpec(spec, this.options.instancesRoot);
-    return this.own(spec, null, signal);
+    return this.own(spec, false, signal);
   }
 
   async openTemplate(directory: string): Promise<VmTemplate> {
-    const { cpus, memoryMib } = await readFakeTemplate(directory);
-    return { directory, cpus, memoryMib };
+    const { cpus, memoryMib, hasScreen } = await readFakeTemplate(directory);
+    return { directory, cpus, memoryMib, hasScreen };
   }
 
   async clone({ template, ...rest }: VmCloneSpec, signal: AbortSignal): Promise<FakeMachine> {
-    const { cpus, memoryMib, spec } = await readFakeTemplate(template.directory);
-    const cloneSpec: VmSpec = { ...rest, cpus, memoryMib, ...spec };
+    const { cpus, memoryMib, hasScreen, spec } = await readFakeTemplate(template.directory);
+    const cloneSpec: VmSpec = { ...rest, cpus, memoryMib, hasScreen, ...spec };
     checkVmSpec(cloneSpec, this.options.instancesRoot);
-    return this.own(cloneSpec, template, signal);
+    return this.own(cloneSpec, true, signal);
   }
 
   async captureTemplate(machine: VmHandle, directory: string, signal: AbortSignal): Promise<VmTemplate> {
     const { machineId } = machine;
-    if (!(machine instanceof FakeMachine) || machine.hasEnded || machine.spec.isCapturable !== true) {
+    if (!(machine instanceof FakeMachine) || machine.hasEnded || !machine.canBecomeTemplate) {
       throw vmDriverError('VM_MACHINE_UNCAPTURABLE', `machine ${machineId} cannot become a template`, { machineId });
     }
     await makeTemplateDirectory(directory);
@@ -77,6 +88,29 @@ export class FakeVmDriver implements TemplateDriver {
       await rm(directory, { recursive: true, force: true });
       throw e;
     }
+  }
+
+  async copy(source: VmHandle, spec: VmCopySpec, signal: AbortSignal): Promise<FakeMachine> {
+    const { machineId } = source;
+    if (!(source instanceof FakeMachine) || source.hasEnded || !source.canBeCopied) {
+      throw vmDriverError('VM_MACHINE_UNCAPTURABLE', `machine ${machineId} cannot be copied`, { machineId });
+    }
+    await source.pause(signal);
+    await source.resume(signal);
+    const { cpus, memoryMib, hasScreen = false, boot, disk } = source.spec;
+    const copySpec: VmSpec = { ...spec, cpus, memoryMib, hasScreen, boot, disk };
+    checkVmSpec(copySpec, this.options.instancesRoot);
+    return this.own(copySpec, true, signal);
+  }
+
+  /** As for a monitor that is nobody's friend. */
+  async checkShare(directory: string): Promise<void> {
+    const mode = await stat(directory).then(
+      (found) => (found.isDirectory() ? found.mode : 0),
+      () => 0,
+    );
+    if ((mode & FOR_EVERYBODY) === FOR_EVERYBODY) return;
+    throw vmDriverError('VM_FILE_UNREADABLE', `a machine cannot use ${directory}`, { file: directory });
   }
 
   async destroyInstance(directory: string): Promise<DestroyedInstance> {
@@ -105,11 +139,11 @@ export class FakeVmDriver implements TemplateDriver {
     return reaped;
   }
 
-  private async own(spec: VmSpec, origin: VmTemplate | null, signal: AbortSignal): Promise<FakeMachine> {
+  private async own(spec: VmSpec, isContinued: boolean, signal: AbortSignal): Promise<FakeMachine> {
     const { directory } = spec;
     if (this.lives.has(directory)) throw existsError(spec);
     const abort = new AbortController();
-    const started = this.launch(spec, origin, AbortSignal.any([signal, abort.signal]));
+    const started = this.launch(spec, isContinued, AbortSignal.any([signal, abort.signal]));
     this.lives.set(directory, { abort, started });
     try {
       return await started;
@@ -119,10 +153,10 @@ export class FakeVmDriver implements TemplateDriver {
     }
   }
 
-  private async launch(spec: VmSpec, origin: VmTemplate | null, signal: AbortSignal): Promise<FakeMachine> {
+  private async launch(spec: VmSpec, isContinued: boolean, signal: AbortSignal): Promise<FakeMachine> {
     const cleanup = new CleanupStack();
     try {
-      const machine = await this.launchSteps(spec, origin, signal, cleanup);
+      const machine = await this.launchSteps(spec, isContinued, signal, cleanup);
       if (signal.aborted) throw aborted(`the start of machine ${spec.machineId}`, signal);
       cleanup.disown();
       return machine;
@@ -134,11 +168,12 @@ export class FakeVmDriver implements TemplateDriver {
 
   private async launchSteps(
     spec: VmSpec,
-    origin: VmTemplate | null,
+    isContinued: boolean,
     signal: AbortSignal,
     cleanup: CleanupStack,
   ): Promise<FakeMachine> {
     signal.throwIfAborted();
+    for (const { path: shared } of spec.shares ?? []) await this.checkShare(shared);
     await mkdir(this.options.instancesRoot, { recursive: true });
     await claimDirectory(spec);
     cleanup.defer('instance directory', () => rm(spec.directory, { recursive: true, force: true }));
@@ -151,9 +186,9 @@ export class FakeVmDriver implements TemplateDriver {
     const guest = await (this.options.makeGuest ?? createFakeGuest)(spec);
     cleanup.defer('guest', () => guest.link.close());
     for (const { port, handler } of spec.listeners) await guest.link.listen(port, handler);
-    const machine = new FakeMachine(spec, pid, guest, evidence, origin);
+    const machine = new FakeMachine(spec, pid, guest, evidence, isContinued);
     cleanup.defer('machine', async () => void (await machine.stop({ graceMs: 0 })));
-    if (origin !== null) await giveIdentity(guest.link, spec, { signal });
+    if (isContinued) await giveIdentity(guest.link, spec, { signal });
     return machine;
   }
 }

@@ -1,6 +1,6 @@
 export { describeVmDriver } from './describe-vm-driver';
 export { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endings';
-export { FakeMachine } from './fake-machine';
+export { FAKE_SCREEN, FakeMachine } from './fake-machine';
 export { FakeVmDriver, fakeMachineOf, type FakeVmDriverOptions } from './fake-vm-driver';
 export { sampleVmSpec } from './vm-spec-sample';
 export { describeTemplateDriver } from './describe-template-driver';

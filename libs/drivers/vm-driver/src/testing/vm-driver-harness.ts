@@ -1,6 +1,6 @@
 import type { TemplateDriver } from '../template-driver';
 import type { VmDriver } from '../vm-driver';
-import type { VmHandle } from '../vm-handle';
+import type { VmExit, VmHandle } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
 
 /** How a guest is made to end by the conformance suite. */
@@ -19,6 +19,10 @@ export interface VmDriverHarness {
   end(machine: VmHandle, ending: HarnessEnding): Promise<void>;
   /** How long a guest may take until its agent answers. */
   readonly guestUpMs: number;
+  /** False for a monitor that reports no events: then there are none in the evidence either. Default: true. */
+  readonly hasEvents?: boolean;
+  /** How the monitor of a guest that powers itself off ends. Default: by itself, with code 0. */
+  readonly poweroffExit?: Pick<VmExit, 'code' | 'signal'>;
   /** Ends and removes everything. */
   dispose(): Promise<void>;
 }
