@@ -62,6 +62,9 @@ describe('the gateway', () => {
     { method: 'POST', route: '/v1/machines', body: { image: 'tiny', purpose: 'smoke' }, property: 'purpose' },
     { method: 'POST', route: '/v1/machines', body: { image: 'tiny', owner: 'ses-1' }, property: 'owner' },
     { method: 'POST', route: '/v1/machines', body: { image: 'Tiny!' }, property: 'image' },
+    { method: 'POST', route: '/v1/machines', body: { image: 'tiny', rtcBaseMs: 1e15 }, property: 'rtcBaseMs' },
+    { method: 'POST', route: `/v1/machines/${MACHINE_ID}/screen/click`, body: { x: -1, y: 0 }, property: 'x' },
+    { method: 'POST', route: `/v1/machines/${MACHINE_ID}/screen/type`, body: { text: '' }, property: 'text' },
     {
       method: 'POST',
       route: `/v1/machines/${MACHINE_ID}/exec`,

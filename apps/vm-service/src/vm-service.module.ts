@@ -5,8 +5,10 @@ import { DriverModule } from './driver.module';
 import { EgressMetrics } from './egress/egress-metrics';
 import { EgressOffers } from './egress/egress-offers';
 import { InternetModule } from './egress/internet.module';
+import { GuestMetricsRpcController } from './guest/guest-metrics.controller';
 import { GuestVerbsService } from './guest/guest-verbs.service';
 import { LiveMachines } from './guest/live-machines';
+import { OwnAddress } from './guest/own-address';
 import { StreamTickets } from './guest/stream-tickets';
 import { StreamsController } from './guest/streams.controller';
 import { ImageResolver } from './machines/image-resolver';
@@ -23,10 +25,19 @@ import { MachineOrigin1700000000002 } from './migrations/1700000000002-machine-o
 import { MachineEgress1700000000003 } from './migrations/1700000000003-machine-egress';
 import { HostAccelerator } from './nodes/host-accelerator';
 import { MaintenanceMachine1700000000004 } from './migrations/1700000000004-maintenance-machine';
+import { MachineClock1700000000005 } from './migrations/1700000000005-machine-clock';
+import { MachineShares1700000000006 } from './migrations/1700000000006-machine-shares';
+import { MachinePeers1700000000007 } from './migrations/1700000000007-machine-peers';
+import { PeersService } from './peers/peers.service';
 import { NodeFacts } from './nodes/node-facts';
 import { MachineLauncher } from './templates/machine-launcher';
+import { ScreensRpcController } from './screens/screens.controller';
+import { ScreensService } from './screens/screens.service';
+import { SharesService } from './shares/shares.service';
 import { TemplateMaker } from './templates/template-maker';
 import { TemplateStore } from './templates/template-store';
+import { TERMINAL_PROVIDERS } from './terminals/terminals.providers';
+import { TerminalsRpcController } from './terminals/terminals.controller';
 import type { VmServiceConfig } from './vm-service.config';
 import { WarmMachines } from './warm-pool/warm-machines';
 import { WarmPool } from './warm-pool/warm-pool';
@@ -55,12 +66,22 @@ export class VmServiceModule {
             MachineOrigin1700000000002,
             MachineEgress1700000000003,
             MaintenanceMachine1700000000004,
+            MachineClock1700000000005,
+            MachineShares1700000000006,
+            MachinePeers1700000000007,
           ],
         }),
         driver,
         network,
       ],
-      controllers: [MachinesRpcController, MachinesController, StreamsController],
+      controllers: [
+        MachinesRpcController,
+        MachinesController,
+        ScreensRpcController,
+        StreamsController,
+        TerminalsRpcController,
+        GuestMetricsRpcController,
+      ],
       providers: [
         {
           provide: ImageStore,
@@ -78,6 +99,7 @@ export class VmServiceModule {
         NodeFacts,
         LiveMachines,
         GuestVerbsService,
+        OwnAddress,
         StreamTickets,
         TemplateStore,
         TemplateMaker,
@@ -87,6 +109,10 @@ export class VmServiceModule {
         WarmStart,
         EgressMetrics,
         EgressOffers,
+        ScreensService,
+        SharesService,
+        PeersService,
+        ...TERMINAL_PROVIDERS,
       ],
     };
   }

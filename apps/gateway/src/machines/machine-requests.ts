@@ -5,6 +5,7 @@ import {
   IsGuestPath,
   IsId,
   IsImageName,
+  IsListOf,
   IsText,
   IsWhole,
   Nullable,
@@ -14,7 +15,10 @@ import {
   EVIDENCE_FILES,
   EXEC_REPLY_OUTPUT_BYTES,
   MACHINE_STATES,
+  MAX_SHARES,
   MEMORY_MIB,
+  RTC_MAX_MS,
+  ShareWish,
   type EvidenceFileName,
   type MachineState,
 } from '@inquest/contracts-vm';
@@ -33,6 +37,12 @@ export class NewMachineBody {
   @IsAllowedHosts() readonly allowedHosts: string[] = [];
   /** Gives the guest the model of its node, on port 11434 of its own loopback. */
   @IsBoolean() readonly localModel: boolean = false;
+  /** Gives the machine a screen, a pointer and a keyboard, also where the image declares none. */
+  @IsBoolean() readonly screen: boolean = false;
+  /** What the guest's clock shows at the start of each incarnation, ms since the Unix epoch; null is the time of the host. */
+  @Nullable() @IsWhole(0, RTC_MAX_MS) readonly rtcBaseMs: number | null = null;
+  /** Directories of the machine's host that the guest may read. */
+  @IsListOf(() => ShareWish, MAX_SHARES) readonly shares: ShareWish[] = [];
 }
 
 /** A machine by id, or by name: the live one that has it, else the newest that had it. */
@@ -63,6 +73,16 @@ export class EvidenceParams extends MachineParams {
 
 export class EvidenceQuery extends IncarnationQuery {
   @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly fromOffset: number = 0;
+}
+
+export class CloneBody extends IncarnationBody {
+  /** Of the copy. */
+  @Nullable() @IsId() readonly name: string | null = null;
+}
+
+export class UnshareQuery {
+  /** Where the guest has the share. */
+  @IsGuestPath() readonly guestPath!: string;
 }
 
 export class ShutdownBody extends IncarnationBody {

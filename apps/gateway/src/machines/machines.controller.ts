@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { dto } from '@inquest/contracts-shared';
 import {
+  CloneMachineRequest,
   DestroyedView,
   DestroyMachineRequest,
   EvidenceRequest,
@@ -12,14 +13,17 @@ import {
   MachineList,
   MachineView,
   ResetMachineRequest,
-  ScreenshotView,
+  ShareRequest,
+  ShareWish,
   ShutdownMachineRequest,
   StartMachineRequest,
+  UnshareRequest,
   VerdictReport,
   WaitMachineRequest,
 } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import {
+  CloneBody,
   EvidenceParams,
   EvidenceQuery,
   ExecBody,
@@ -29,6 +33,7 @@ import {
   MachineParams,
   NewMachineBody,
   ShutdownBody,
+  UnshareQuery,
   WaitMachineQuery,
 } from './machine-requests';
 
@@ -101,18 +106,36 @@ export class MachinesController {
     );
   }
 
+  /** A copy of the machine as it is now, which is paused for a moment. Answers when the copy was accepted. */
+  @Post(':machine/clone')
+  @HttpCode(202)
+  clone(@Param() { machine }: MachineParams, @Body() body: CloneBody): Promise<MachineView> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.clone(dto(CloneMachineRequest, { ...body, machineId, by: BY })),
+    );
+  }
+
+  /** For the next incarnation: reset the machine to have it. */
+  @Post(':machine/shares')
+  @HttpCode(200)
+  share(@Param() { machine }: MachineParams, @Body() share: ShareWish): Promise<MachineView> {
+    return this.machines.on(machine, (machineId) => this.machines.share(dto(ShareRequest, { machineId, share })));
+  }
+
+  /** From the next incarnation on: reset the machine to be rid of it. */
+  @Delete(':machine/shares')
+  unshare(@Param() { machine }: MachineParams, @Query() { guestPath }: UnshareQuery): Promise<MachineView> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.unshare(dto(UnshareRequest, { machineId, guestPath })),
+    );
+  }
+
   @Post(':machine/shutdown')
   @HttpCode(200)
   shutdown(@Param() { machine }: MachineParams, @Body() body: ShutdownBody): Promise<MachineView> {
     return this.machines.on(machine, (machineId) =>
       this.machines.shutdown(dto(ShutdownMachineRequest, { ...body, machineId, by: BY })),
     );
-  }
-
-  @Post(':machine/screenshot')
-  @HttpCode(200)
-  screenshot(@Param() { machine }: MachineParams): Promise<ScreenshotView> {
-    return this.machines.on(machine, (machineId) => this.machines.screenshot(dto(IncarnationRequest, { machineId })));
   }
 
   /** Ends and removes it in whatever state; the answer is what was observed. */

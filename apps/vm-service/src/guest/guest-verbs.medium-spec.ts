@@ -1,5 +1,13 @@
 import { dto } from '@inquest/contracts-shared';
-import { IncarnationRequest, ListFilesRequest, ReadFileRequest, vmOps, WriteFileRequest } from '@inquest/contracts-vm';
+import {
+  CancelExecRequest,
+  IncarnationRequest,
+  ListFilesRequest,
+  ReadFileRequest,
+  vmOps,
+  WriteFileRequest,
+} from '@inquest/contracts-vm';
+import { newId } from '@inquest/kernel';
 import { eventually } from '@inquest/testing';
 import type { FakeMachine } from '@inquest/vm-driver/testing';
 import { VmServiceHarness } from '../testing/vm-service-harness';
@@ -50,6 +58,18 @@ describe('verbs on a guest', () => {
     await vm.exec(machineId, 'x', { env, timeoutMs: -1 }).catch(() => undefined);
     expect(logged.length).toBeGreaterThan(0);
     expect(logged.join('')).not.toContain('canary-5f3a9c');
+  });
+
+  it('end when they are cancelled, and a second time there is nothing to cancel', async () => {
+    script('sleep 99', { hangs: true });
+    const execId = newId<string>('exec');
+    const running = vm.exec(machineId, 'sleep 99', { execId }).catch((e: unknown) => e);
+    await eventually(() => machine.guest.agent.execs.runningCount === 1);
+    const cancel = dto(CancelExecRequest, { machineId, execId });
+    await expect(vm.call(vmOps.cancelExec, cancel)).resolves.toEqual({ isCancelled: true });
+    await expect(running).resolves.toMatchObject({ code: 'OPERATION_ABORTED' });
+    await eventually(() => machine.guest.agent.execs.runningCount === 0);
+    await expect(vm.call(vmOps.cancelExec, cancel)).resolves.toEqual({ isCancelled: false });
   });
 
   it('keep head and tail of a long output and count the rest', async () => {

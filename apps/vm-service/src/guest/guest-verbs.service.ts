@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import {
   vmError,
+  type CancelExecRequest,
+  type CancelledExecView,
   type ExecRequest,
   type ExecView,
   type IncarnationRequest,
@@ -24,29 +26,32 @@ const LONGEST_EXEC_MS = 3_600_000;
 /** Verbs on a guest whose results fit into a reply. */
 @Injectable()
 export class GuestVerbsService {
+  /** Commands that may be cancelled, by machine and exec id. */
+  private readonly running = new Map<string, AbortController>();
+
   constructor(private readonly machines: LiveMachines) {}
 
-  /** A command to its end. Throws `EXEC_*` when it could not be run, `MACHINE_LOST` when the machine went with it. */
-  exec(request: ExecRequest): Promise<ExecView> {
-    return this.with(request, async ({ agent }) => {
-      const half = Math.floor(request.maxOutputBytes / 2);
-      const result = await agent.execBounded(
-        { shell: request.command },
-        {
-          ...execOptions(request),
-          signal: AbortSignal.timeout(LONGEST_EXEC_MS),
-          bounds: { headBytes: half, tailBytes: half },
-        },
-      );
-      return {
-        exitCode: result.code,
-        signal: result.signal,
-        timedOut: result.timedOut,
-        durationMs: result.durationMs,
-        stdout: execOutputView(result.stdout),
-        stderr: execOutputView(result.stderr),
-      };
-    });
+  /**
+   * A command to its end. Throws `EXEC_*` when it could not be run, `MACHINE_LOST` when the machine went with it, and
+   * `OPERATION_ABORTED` when it was cancelled.
+   */
+  async exec(request: ExecRequest): Promise<ExecView> {
+    const cancel = new AbortController();
+    const key = request.execId === null ? null : keyOf(request);
+    // Before anything is awaited, so that a cancellation that follows at once finds it.
+    if (key !== null) this.running.set(key, cancel);
+    try {
+      return await this.with(request, (machine) => this.execOn(machine, request, cancel.signal));
+    } finally {
+      if (key !== null) this.running.delete(key);
+    }
+  }
+
+  /** Kills a command that runs, with everything it started. */
+  cancelExec(request: CancelExecRequest): CancelledExecView {
+    const controller = this.running.get(keyOf(request));
+    controller?.abort(new Error('the command was cancelled'));
+    return { isCancelled: controller !== undefined };
   }
 
   /** The front of a regular file as text. Throws `GUEST_PATH_UNFIT` and the guest's `PATH_*`. */
@@ -98,11 +103,34 @@ export class GuestVerbsService {
     });
   }
 
+  private async execOn({ agent }: LiveMachine, request: ExecRequest, cancelled: AbortSignal): Promise<ExecView> {
+    const half = Math.floor(request.maxOutputBytes / 2);
+    const result = await agent.execBounded(
+      { shell: request.command },
+      {
+        ...execOptions(request),
+        signal: AbortSignal.any([cancelled, AbortSignal.timeout(LONGEST_EXEC_MS)]),
+        bounds: { headBytes: half, tailBytes: half },
+      },
+    );
+    return {
+      exitCode: result.code,
+      signal: result.signal,
+      timedOut: result.timedOut,
+      durationMs: result.durationMs,
+      stdout: execOutputView(result.stdout),
+      stderr: execOutputView(result.stderr),
+    };
+  }
+
   private async with<T>(request: IncarnationRequest, verb: (machine: LiveMachine) => Promise<T>): Promise<T> {
     const machine = await this.machines.require(request);
     return this.machines.run(machine, () => verb(machine));
   }
 }
+
+const keyOf = ({ machineId, execId }: { readonly machineId: string; readonly execId: string | null }): string =>
+  `${machineId}/${execId}`;
 
 /** The options of an exec that were given; the agent's defaults are for the others. */
 export const execOptions = (request: Pick<ExecRequest, 'cwd' | 'env' | 'user' | 'timeoutMs'>) =>

@@ -1,15 +1,20 @@
 import { Logger } from '@nestjs/common';
-import type { MachineOrigin } from '@inquest/contracts-vm';
+import { vmError, type MachineOrigin } from '@inquest/contracts-vm';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { deadlineSignal, delay, hasCode, type MachineId } from '@inquest/kernel';
-import type { VmExit, VmHandle } from '@inquest/vm-driver';
+import { peerAddress, type VmExit, type VmHandle } from '@inquest/vm-driver';
 import type { EvidenceMeta } from '@inquest/verdict-engine';
+import type { MachineShare } from '../shares/machine-share';
 import type { MachineEgress } from '../egress/machine-egress';
 import { START_TIMEOUT_MS } from './machine-specification';
 import type { EvidenceBundle } from '../evidence/evidence-bundle';
 
 /** One try of the first ping. The link itself waits for the guest to come up. */
 const FIRST_PING_MS = 5_000;
+/** A mount takes some ms; the guest may be emulated and busy. */
+const MOUNT_TIMEOUT_MS = 20_000;
+/** The other machine boots at the same time, and may be emulated and slower; the agent waits no longer than this. */
+const REACH_TIMEOUT_MS = 60_000;
 /** Between two tries of which the first was refused at once. */
 const PING_PAUSE_MS = 100;
 /** Beats come every second; a guest under emulation on a busy host may be late, but not this late. */
@@ -26,6 +31,8 @@ export interface LiveMachineFacts {
   readonly origin: MachineOrigin;
   readonly startedAtMs: number;
   readonly driver: EvidenceMeta['driver'];
+  /** Directories of the host that it was given. */
+  readonly shares: readonly MachineShare[];
 }
 
 /** One incarnation that runs in this process: its driver handle, its agent, its evidence, its ways out. */
@@ -69,6 +76,10 @@ export class LiveMachine {
     return this.facts.origin;
   }
 
+  get shares(): readonly MachineShare[] {
+    return this.facts.shares;
+  }
+
   /** When the guest agent last answered; null before its first answer. */
   get lastSeenAtMs(): number | null {
     return this.seenAtMs;
@@ -90,6 +101,27 @@ export class LiveMachine {
       if ((await this.openWaysOut(signal)) && (await this.ping(FIRST_PING_MS, signal))) return;
       await delay(PING_PAUSE_MS, signal);
     }
+  }
+
+  /** Has the guest mount what it was given. Rejects with `SHARE_NOT_MOUNTED`. */
+  async mountShares(signal: AbortSignal): Promise<void> {
+    for (const { tag, directory, guestPath } of this.shares) {
+      const options = { signal: deadlineSignal(MOUNT_TIMEOUT_MS, signal) };
+      await this.agent.mount({ tag, path: guestPath }, options).catch((e: unknown) => {
+        const message = `${directory} is not at ${guestPath} of the guest: ${(e as Error).message}`;
+        throw vmError('SHARE_NOT_MOUNTED', message, { machine: this.machineId, directory }, e);
+      });
+    }
+  }
+
+  /** Resolves when these machines of its group have answered it over their wires. Rejects with `PEER_UNREACHABLE`. */
+  async reachPeers(neighbours: readonly number[], signal: AbortSignal): Promise<void> {
+    const options = { signal, deadlineMs: REACH_TIMEOUT_MS + FIRST_PING_MS };
+    await Promise.all(
+      neighbours.map((index) =>
+        this.agent.reach({ address: peerAddress(index), timeoutMs: REACH_TIMEOUT_MS }, options),
+      ),
+    );
   }
 
   private async noteFirstAnswer(): Promise<void> {

@@ -64,4 +64,26 @@ export class MachineEnds implements BeforeApplicationShutdown {
       onRetry: (e) => this.log.warn(`the end of machine ${row.machineId} is not recorded yet`, e),
     });
   }
+
+  /** The same for one that its driver could not start and left nothing of: there never was a machine, and why. */
+  recordNeverRan(
+    row: MachineEntity,
+    evidence: EvidenceBundle,
+    { driver, startedAtMs, message }: Pick<EvidenceMeta, 'driver' | 'startedAtMs'> & { readonly message: string },
+  ): Promise<void> {
+    const atMs = Date.now();
+    const meta = {
+      formatVersion: 1,
+      machineId: row.machineId,
+      incarnation: row.incarnation,
+      driver,
+      startedAtMs,
+      observedAtMs: atMs,
+      exit: { code: null, signal: null, atMs },
+      stderrTail: message,
+      serial: { totalBytes: 0, droppedBytes: 0 },
+      recorder: { attachedBeforeBoot: true, lost: false, note: 'the driver could not start the machine' },
+    } as const;
+    return this.record(row, evidence, meta, () => ({ reason: 'start_failed', message }));
+  }
 }

@@ -169,6 +169,21 @@ describe('the life of a machine', () => {
     await vm.destroy(machineId);
   });
 
+  it('has the clock that it was given in every incarnation, and else that of the host', async () => {
+    const rtcBaseMs = Date.UTC(2024, 1, 29, 12);
+    const { machineId } = await vm.boot({ rtcBaseMs });
+    expect(vm.driver.machine(machineId).spec.rtcBaseMs).toBe(rtcBaseMs);
+    await expect(vm.reset(machineId)).resolves.toMatchObject({ incarnation: 2, rtcBaseMs });
+    await vm.waitFor(machineId, 'ready');
+    expect(vm.driver.machine(machineId).spec).toMatchObject({ incarnation: 2, rtcBaseMs });
+    await vm.destroy(machineId);
+    const plain = await vm.boot();
+    expect(plain.rtcBaseMs).toBeNull();
+    expect(vm.driver.machine(plain.machineId).spec.rtcBaseMs).toBeNull();
+    await vm.destroy(plain.machineId);
+    await expect(vm.start({ rtcBaseMs: -1 })).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+  });
+
   describe('a reset', () => {
     it('gives a new incarnation on a new overlay and refuses commands for the old one', async () => {
       const { machineId } = await vm.boot();

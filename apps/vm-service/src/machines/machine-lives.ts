@@ -2,12 +2,13 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nes
 import { abortable, isDomainError, kernelError, toDomainError, withDeadline, type MachineId } from '@inquest/kernel';
 import { untilStored } from '@inquest/persistence';
 import { printable } from '@inquest/verdict-engine';
-import { VM_DRIVER, type VmDriver, type VmExit } from '@inquest/vm-driver';
+import { VM_DRIVER, type VmDriver, type VmExit, type VmSpec } from '@inquest/vm-driver';
 import { EgressOffers } from '../egress/egress-offers';
 import { EvidenceBundle } from '../evidence/evidence-bundle';
 import { HostAccelerator } from '../nodes/host-accelerator';
 import { MachineLauncher, type LaunchedMachine } from '../templates/machine-launcher';
 import { VmServiceConfig } from '../vm-service.config';
+import { connectGuest } from './connect-guest';
 import type { LaunchableImage } from './image-resolver';
 import { LiveMachine } from './live-machine';
 import { MachineEnds } from './machine-ends';
@@ -24,6 +25,13 @@ const ABANDON_TIMEOUT_MS = 10_000;
 /** A service must be gone 10 s after SIGTERM; requests are drained in the rest of that. */
 const STOP_TIMEOUT_MS = 4_000;
 const STOPPING = 'vm-service is stopping';
+
+/** What an incarnation is started from. */
+interface StartBase {
+  readonly launch: LaunchableImage;
+  /** The running machine that it is a copy of; null = the image. */
+  readonly source: LiveMachine | null;
+}
 
 /** A start that is under way. */
 interface Birth {
@@ -68,13 +76,16 @@ export class MachineLives implements BeforeApplicationShutdown {
     return [...this.births.values()].reduce((sum, { memoryMib }) => sum + memoryMib, 0);
   }
 
-  /** Starts an incarnation in the background. The row says how it goes: `ready`, or `ended` with the reason. */
-  begin(row: MachineEntity, launch: LaunchableImage): void {
+  /**
+   * Starts an incarnation in the background: of its image, or as a copy of `source`. The row says how it goes: `ready`, or
+   * `ended` with the reason.
+   */
+  begin(row: MachineEntity, launch: LaunchableImage, source: LiveMachine | null = null): void {
     const machine = row.machineId as MachineId;
     const controller = new AbortController();
     const evidence = new EvidenceBundle(this.paths.evidence(machine, row.incarnation));
     const signal = AbortSignal.any([controller.signal, this.stopping.signal]);
-    const done = this.bear(row, launch, evidence, signal)
+    const done = this.bear(row, { launch, source }, evidence, signal)
       .catch((e: unknown) => this.log.error(`the start of machine ${machine} went wrong`, e))
       .finally(() => this.births.delete(machine));
     this.births.set(machine, { controller, done, evidence, memoryMib: row.memoryMib });
@@ -131,7 +142,7 @@ export class MachineLives implements BeforeApplicationShutdown {
 
   private async bear(
     row: MachineEntity,
-    launch: LaunchableImage,
+    base: StartBase,
     evidence: EvidenceBundle,
     signal: AbortSignal,
   ): Promise<void> {
@@ -139,21 +150,23 @@ export class MachineLives implements BeforeApplicationShutdown {
     const egress = this.offers.make(row);
     let launched: LaunchedMachine;
     try {
-      launched = await this.startUp(row, launch, { evidence, egress }, signal);
+      launched = await this.startUp(row, base, { evidence, egress }, signal);
     } catch (e) {
       await egress.close();
       if (!isDomainError(e)) this.log.error(`machine ${row.machineId} could not be started`, e);
-      return this.neverRan(row, evidence, startedAtMs, toDomainError(e).message);
+      const facts = { driver: this.driver.name, startedAtMs, message: toDomainError(e).message };
+      return this.ends.recordNeverRan(row, evidence, facts);
     }
     const { handle, origin } = launched;
-    const life = new LiveMachine(handle, { evidence, egress, startedAtMs, origin, driver: this.driver.name });
+    const { shares } = row;
+    const life = new LiveMachine(handle, { evidence, egress, startedAtMs, origin, shares, driver: this.driver.name });
     this.adopt(row, life);
     await this.awaitReadiness(row, life, signal);
   }
 
   private async startUp(
     row: MachineEntity,
-    launch: LaunchableImage,
+    { launch, source }: StartBase,
     { evidence, egress }: Pick<LiveMachine, 'evidence' | 'egress'>,
     signal: AbortSignal,
   ): Promise<LaunchedMachine> {
@@ -167,12 +180,22 @@ export class MachineLives implements BeforeApplicationShutdown {
     });
     begun.catch((e: unknown) => refused.abort(e));
     const { purpose, imageVersion: version } = row;
-    const launched = this.launcher.launch(
-      machineSpecification(row, launch, this.paths, egress),
-      { image: row.image, version, purpose },
-      AbortSignal.any([signal, refused.signal]),
-    );
+    const spec = machineSpecification(row, launch, this.paths, egress);
+    const stop = AbortSignal.any([signal, refused.signal]);
+    const launched =
+      source === null
+        ? this.launcher.launch(spec, { image: row.image, version, purpose }, stop)
+        : this.copy(spec, source, stop);
     return this.bothDone(row, begun, launched);
+  }
+
+  /** The driver pauses the source and lets it go on. */
+  private async copy(spec: VmSpec, { handle, evidence }: LiveMachine, signal: AbortSignal): Promise<LaunchedMachine> {
+    try {
+      return await this.launcher.copy(spec, handle, signal);
+    } finally {
+      await evidence.recordAction({ action: 'resume', by: 'vm-service', reason: `${spec.machineId} is made` });
+    }
   }
 
   /** The machine, once it runs and its row says so; else nothing of it is left. Side by side: a clone takes no longer than its row. */
@@ -200,10 +223,14 @@ export class MachineLives implements BeforeApplicationShutdown {
   private async awaitReadiness(row: MachineEntity, life: LiveMachine, signal: AbortSignal): Promise<void> {
     const { machineId: machine, ended, origin } = life;
     const deadline = AbortSignal.timeout(this.config.bootTimeoutMs);
+    let isAnswering = false;
     try {
       await life.whenAnswering(AbortSignal.any([signal, deadline, ended]));
-    } catch {
-      if (ended.aborted || (await this.giveUp(life, signal))) await this.whenConcluded(machine);
+      isAnswering = true;
+      await connectGuest(row, life, AbortSignal.any([signal, ended]));
+    } catch (e) {
+      const why = isAnswering ? toDomainError(e).message : this.silence;
+      if (ended.aborted || (await this.giveUp(life, signal, why))) await this.whenConcluded(machine);
       return;
     }
     const message = 'the guest agent answers';
@@ -216,6 +243,10 @@ export class MachineLives implements BeforeApplicationShutdown {
     this.follow(row, life);
   }
 
+  private get silence(): string {
+    return `no answer of the guest agent within ${this.config.bootTimeoutMs} ms`;
+  }
+
   private follow({ incarnation }: MachineEntity, life: LiveMachine): void {
     const stopping = { state: 'ending', reason: 'init_stopping', message: 'init stops the system' } as const;
     void life.witness(() => this.machines.change(life.machineId, incarnation, ['ready', 'paused'], stopping));
@@ -225,10 +256,9 @@ export class MachineLives implements BeforeApplicationShutdown {
    * Ends a machine that did not become ready; false when it does not end. Whoever abandoned the start has put that on
    * record; a boot that takes too long is ended by us.
    */
-  private async giveUp(life: LiveMachine, abandoned: AbortSignal): Promise<boolean> {
+  private async giveUp(life: LiveMachine, abandoned: AbortSignal, reason: string): Promise<boolean> {
     if (!abandoned.aborted) {
       await life.probe();
-      const reason = `no answer of the guest agent within ${this.config.bootTimeoutMs} ms`;
       await life.evidence.recordAction({ action: 'kill', by: 'vm-service', reason });
     }
     return this.stop(life);
@@ -261,24 +291,6 @@ export class MachineLives implements BeforeApplicationShutdown {
       message: life.lastSeenAtMs === null ? `${account} Last console lines: ${consoleOf(life)}` : account,
     }));
     await Promise.all([isTold, isShut]);
-  }
-
-  /** The driver left nothing behind; the account says that there never was a machine, and why. */
-  private neverRan(row: MachineEntity, evidence: EvidenceBundle, startedAtMs: number, message: string): Promise<void> {
-    const atMs = Date.now();
-    const meta = {
-      formatVersion: 1,
-      machineId: row.machineId,
-      incarnation: row.incarnation,
-      driver: this.driver.name,
-      startedAtMs,
-      observedAtMs: atMs,
-      exit: { code: null, signal: null, atMs },
-      stderrTail: message,
-      serial: { totalBytes: 0, droppedBytes: 0 },
-      recorder: { attachedBeforeBoot: true, lost: false, note: 'the driver could not start the machine' },
-    } as const;
-    return this.ends.record(row, evidence, meta, () => ({ reason: 'start_failed', message }));
   }
 }
 

@@ -28,6 +28,15 @@ export class MachinePaths {
     return path.join(this.config.home, 'evidence', checked(machine));
   }
 
+  /** Sockets by which the machines of groups are wired together. */
+  get networksRoot(): string {
+    return path.join(this.config.home, 'networks');
+  }
+
+  network(groupId: string): string {
+    return path.join(this.networksRoot, parseId<string>(groupId, 'group'));
+  }
+
   /** Templates of image versions: `<image>/<version>/<memory>-<cpus>`. */
   get templatesRoot(): string {
     return path.join(this.config.home, 'templates');

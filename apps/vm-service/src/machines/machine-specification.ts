@@ -2,6 +2,7 @@ import type { MachineId } from '@inquest/kernel';
 import type { VmSpec } from '@inquest/vm-driver';
 import type { MachineEgress } from '../egress/machine-egress';
 import type { LaunchableImage } from './image-resolver';
+import { networkOf } from '../peers/machine-peer';
 import type { MachinePaths } from './machine-paths';
 import type { MachineEntity } from './machine.entity';
 
@@ -11,9 +12,15 @@ export const START_TIMEOUT_MS = 60_000;
 /** What a machine without any way out has. */
 const NO_EGRESS: Pick<MachineEgress, 'listeners' | 'kernelArguments'> = { listeners: [], kernelArguments: [] };
 
+/** What of a row decides how its machine is started. */
+export type SpecifiedMachine = Pick<
+  MachineEntity,
+  'machineId' | 'incarnation' | 'name' | 'cpus' | 'memoryMib' | 'hasScreen' | 'rtcBase' | 'shares' | 'peer'
+>;
+
 /** What the driver is asked to start for one incarnation of a machine. */
 export function machineSpecification(
-  row: Pick<MachineEntity, 'machineId' | 'incarnation' | 'name' | 'cpus' | 'memoryMib'>,
+  row: SpecifiedMachine,
   { image, files, isWritable }: LaunchableImage,
   paths: MachinePaths,
   egress = NO_EGRESS,
@@ -32,7 +39,10 @@ export function machineSpecification(
       commandLine: [...image.kernelArguments, ...egress.kernelArguments],
     },
     disk: { basePath: files.diskPath, baseFormat: files.diskFormat, isWritable },
-    rtcBaseMs: null,
+    rtcBaseMs: row.rtcBase?.getTime() ?? null,
+    hasScreen: row.hasScreen,
+    ...(row.peer === null ? {} : { network: networkOf(row.peer, paths.network(row.peer.groupId)) }),
+    shares: row.shares.map(({ tag, directory }) => ({ tag, path: directory })),
     hostname: hostnameOf(row),
     listeners: egress.listeners,
     limits: { startTimeoutMs: START_TIMEOUT_MS, overlayBytes: null },

@@ -1,5 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { MachineOrigin, MachineState, StartPurpose, VerdictView } from '@inquest/contracts-vm';
+import type { MachinePeer } from '../peers/machine-peer';
+import type { MachineShare } from '../shares/machine-share';
 
 @Entity({ name: 'machine' })
 @Index('UQ_machine_request', ['requestId'], { unique: true })
@@ -41,6 +43,9 @@ export class MachineEntity {
   accelerator!: string;
   @Column({ name: 'has_screen', type: 'boolean' })
   hasScreen!: boolean;
+  /** Null: the clock is the host's. */
+  @Column({ name: 'rtc_base', type: 'timestamptz', precision: 3, nullable: true })
+  rtcBase!: Date | null;
   @Column({ type: 'varchar', length: 8, nullable: true })
   origin!: MachineOrigin | null;
   @Column({ type: 'varchar', length: 64, nullable: true })
@@ -51,6 +56,12 @@ export class MachineEntity {
   hasLocalModel!: boolean;
   @Column({ name: 'is_egress_up', type: 'boolean' })
   isEgressUp!: boolean;
+  /** What the next incarnation is given; the running one may have others. */
+  @Column({ type: 'jsonb' })
+  shares!: MachineShare[];
+  /** Null: it has no network card. */
+  @Column({ type: 'jsonb', nullable: true })
+  peer!: MachinePeer | null;
   @Column({ type: 'jsonb', nullable: true })
   verdict!: VerdictView | null;
   @Column({ name: 'is_removed', type: 'boolean' })

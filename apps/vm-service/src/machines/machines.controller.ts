@@ -2,6 +2,9 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Query, Body } from '@ne
 import { Payload } from '@nestjs/microservices';
 import { dto, StreamTicket } from '@inquest/contracts-shared';
 import {
+  CancelExecRequest,
+  CancelledExecView,
+  CloneMachineRequest,
   DestroyedView,
   DestroyMachineRequest,
   EvidenceRequest,
@@ -23,10 +26,12 @@ import {
   ReadFileRequest,
   ReadFileView,
   ResetMachineRequest,
-  ScreenshotView,
+  ShareRequest,
   ShutdownMachineRequest,
+  StartGroupRequest,
   StartMachineRequest,
   TemplateView,
+  UnshareRequest,
   VerdictReport,
   vmOps,
   WaitMachineRequest,
@@ -38,7 +43,9 @@ import { RpcHandler } from '@inquest/messaging';
 import { GuestVerbsService } from '../guest/guest-verbs.service';
 import { StreamTickets } from '../guest/stream-tickets';
 import { NodeFacts } from '../nodes/node-facts';
+import { PeersService } from '../peers/peers.service';
 import { TemplateMaker } from '../templates/template-maker';
+import { WarmPool } from '../warm-pool/warm-pool';
 import { MachinesService } from './machines.service';
 
 /** Machines of this node over NATS: the contract of vm-service. */
@@ -50,6 +57,8 @@ export class MachinesRpcController {
     private readonly tickets: StreamTickets,
     private readonly facts: NodeFacts,
     private readonly templates: TemplateMaker,
+    private readonly warmPool: WarmPool,
+    private readonly peers: PeersService,
   ) {}
 
   @RpcHandler(vmOps.nodes, { everyNode: true })
@@ -72,14 +81,21 @@ export class MachinesRpcController {
     return this.machines.start(request);
   }
 
+  @RpcHandler(vmOps.startGroup)
+  startGroup(@Payload() request: StartGroupRequest): Promise<MachineList> {
+    return this.peers.startGroup(request);
+  }
+
   @RpcHandler(vmOps.makeTemplate)
   makeTemplate(@Payload() request: MakeTemplateRequest): Promise<TemplateView> {
     return this.templates.make(request);
   }
 
   @RpcHandler(vmOps.removeTemplates, { everyNode: true })
-  removeTemplates(@Payload() request: RemoveTemplatesRequest): Promise<RemovedTemplatesView> {
-    return this.templates.remove(request);
+  async removeTemplates(@Payload() request: RemoveTemplatesRequest): Promise<RemovedTemplatesView> {
+    const removed = await this.templates.remove(request);
+    await this.warmPool.discardOf(request);
+    return removed;
   }
 
   @RpcHandler(vmOps.show)
@@ -95,6 +111,21 @@ export class MachinesRpcController {
   @RpcHandler(vmOps.reset)
   reset(@Payload() request: ResetMachineRequest): Promise<MachineView> {
     return this.machines.reset(request);
+  }
+
+  @RpcHandler(vmOps.cloneMachine)
+  clone(@Payload() request: CloneMachineRequest): Promise<MachineView> {
+    return this.machines.clone(request);
+  }
+
+  @RpcHandler(vmOps.share)
+  share(@Payload() request: ShareRequest): Promise<MachineView> {
+    return this.machines.share(request);
+  }
+
+  @RpcHandler(vmOps.unshare)
+  unshare(@Payload() request: UnshareRequest): Promise<MachineView> {
+    return this.machines.unshare(request);
   }
 
   @RpcHandler(vmOps.shutdown)
@@ -122,6 +153,11 @@ export class MachinesRpcController {
     return this.verbs.exec(request);
   }
 
+  @RpcHandler(vmOps.cancelExec)
+  cancelExec(@Payload() request: CancelExecRequest): CancelledExecView {
+    return this.verbs.cancelExec(request);
+  }
+
   @RpcHandler(vmOps.readFile)
   readFile(@Payload() request: ReadFileRequest): Promise<ReadFileView> {
     return this.verbs.readFile(request);
@@ -140,11 +176,6 @@ export class MachinesRpcController {
   @RpcHandler(vmOps.openStream)
   openStream(@Payload() request: OpenStreamRequest): StreamTicket {
     return this.tickets.issue(request);
-  }
-
-  @RpcHandler(vmOps.screenshot)
-  screenshot(@Payload() request: IncarnationRequest): Promise<ScreenshotView> {
-    return this.verbs.screenshot(request);
   }
 }
 

@@ -1,6 +1,8 @@
+import { rmdir } from 'node:fs/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import {
-  CPUS,
+  MACHINE_STATES,
+  type CloneMachineRequest,
   type DestroyedView,
   type DestroyMachineRequest,
   type EvidenceRequest,
@@ -11,11 +13,14 @@ import {
   type MachineState,
   type MachineView,
   type ResetMachineRequest,
+  type ShareRequest,
   type ShutdownMachineRequest,
   type StartMachineRequest,
+  type UnshareRequest,
   type VerdictReport,
   type VerdictView,
   type WaitMachineRequest,
+  vmError,
 } from '@inquest/contracts-vm';
 import { hasCode, KeyedQueue, newMachineId, type MachineId, type NodeId } from '@inquest/kernel';
 import { ENGINE_VERSION } from '@inquest/verdict-engine';
@@ -25,14 +30,19 @@ import { EvidenceBundle } from '../evidence/evidence-bundle';
 import { verdictView } from '../evidence/verdict-view';
 import { HostAccelerator } from '../nodes/host-accelerator';
 import { NodeFacts } from '../nodes/node-facts';
+import type { MachinePeer } from '../peers/machine-peer';
+import type { MachineShare } from '../shares/machine-share';
+import { SharesService } from '../shares/shares.service';
 import { VmServiceConfig } from '../vm-service.config';
 import { WarmStart } from '../warm-pool/warm-start';
 import { ImageResolver } from './image-resolver';
 import { MachineLives } from './machine-lives';
 import { MachinePaths } from './machine-paths';
+import { copyOf, requireClonable } from './machine-copy';
 import { staleIncarnation, stateWrong } from './machine-refusals';
 import { listedView, machineView } from './machine-view';
 import type { MachineEntity } from './machine.entity';
+import { requestedMachine, requireCapabilities } from './requested-machine';
 import { LIVE_STATES, MachinesRepository } from './machines.repository';
 
 /** How long the agent has to take a request to power off; the machine's own time is the caller's `waitMs`. */
@@ -59,50 +69,31 @@ export class MachinesService {
     private readonly accelerator: HostAccelerator,
     private readonly egress: EgressOffers,
     private readonly warm: WarmStart,
+    private readonly shares: SharesService,
   ) {}
 
   /**
    * Answers with the machine in `requested`, or `ready` when the warm pool had one; wait for `ready` with `wait`. Throws `MACHINE_NAME_TAKEN`,
-   * `MACHINE_MAINTENANCE_TAKEN`, `NODE_EXHAUSTED`, `EGRESS_ENTRY_INVALID`, `LOCAL_MODEL_MISSING` and what the image check
+   * `MACHINE_MAINTENANCE_TAKEN`, `MACHINE_CAPABILITY_MISSING`, `NODE_EXHAUSTED`, `EGRESS_ENTRY_INVALID`, `LOCAL_MODEL_MISSING` and what the image check
    * throws; nothing is left then. A request that was made before gets its machine again.
    */
-  async start(request: StartMachineRequest): Promise<MachineView> {
+  async start(request: StartMachineRequest, peer: MachinePeer | null = null): Promise<MachineView> {
     // Side by side, because whoever asks waits for both.
     const resolving = this.images.resolve(request.image, request.version, request.purpose);
     resolving.catch(() => undefined);
     const earlier = await this.machines.madeBy(request.requestId);
     if (earlier !== null) return this.view(earlier);
+    requireCapabilities(request, peer, this.driver);
     const wishes = this.egress.accept(request);
+    const shares = await this.shares.accept(request.shares);
     const launch = await resolving;
     const memoryMib = request.memoryMib ?? launch.image.defaultMemoryMib;
     await this.node.requireMemory(memoryMib);
     const machineId = newMachineId(this.config.nodeId as NodeId);
-    const requested: MachineEntity = {
-      machineId,
-      requestId: request.requestId,
-      name: request.name,
-      node: this.config.nodeId,
-      image: launch.image.name,
-      imageVersion: launch.image.version,
-      purpose: request.purpose,
-      state: 'requested',
-      reason: 'requested',
-      message: 'accepted',
-      incarnation: 1,
-      cpus: request.cpus ?? CPUS.default,
-      memoryMib,
-      accelerator: this.accelerator.known?.accelerator ?? 'probing',
-      hasScreen: launch.image.hasScreen,
-      origin: null,
-      owner: request.owner,
-      ...wishes,
-      isEgressUp: false,
-      verdict: null,
-      isRemoved: false,
-      createdAt: new Date(),
-      readyAt: null,
-      endedAt: null,
-    };
+    const accelerator = this.accelerator.known?.accelerator ?? 'probing';
+    const { nodeId: node } = this.config;
+    const decisions = { ...wishes, machineId, node, memoryMib, accelerator, image: launch.image, shares, peer };
+    const requested = requestedMachine(request, decisions, this.driver);
     const warm = await this.startWarm(requested);
     if (warm !== null) return this.view(warm);
     // In the machine's queue: a destroy that comes as soon as the row can be seen must find the start to end it.
@@ -154,7 +145,7 @@ export class MachinesService {
   /**
    * Kills, waits until the process is observed gone, and starts a new incarnation on a new overlay. Throws
    * `MACHINE_STATE_WRONG` for a removed machine and for one whose process does not end, `MACHINE_INCARNATION_STALE`,
-   * `MACHINE_NAME_TAKEN` and what the image check throws; the image is checked before anything is killed.
+   * `MACHINE_NAME_TAKEN`, `SHARE_REFUSED` and what the image check throws; both are checked before anything is killed.
    */
   reset(request: ResetMachineRequest): Promise<MachineView> {
     const machine = request.machineId as MachineId;
@@ -162,11 +153,51 @@ export class MachinesService {
       const row = await this.inIncarnation(machine, request.incarnation);
       if (row.isRemoved) throw stateWrong(row, 'and removed, so it cannot be reset');
       const launch = await this.images.resolve(row.image, row.imageVersion, row.purpose);
+      await this.shares.recheck(row.shares);
       const { killed } = await this.end(row, 'reset', request.by);
       if (!killed) throw stateWrong(row, 'and its process does not end, so it cannot be reset');
       const fresh = await this.machines.reincarnate(await this.machines.get(machine));
       this.lives.begin(fresh, launch);
       return this.view(fresh);
+    });
+  }
+
+  /**
+   * Copies a machine while it runs. Answers with the copy in `requested`. Throws `MACHINE_STATE_WRONG`,
+   * `MACHINE_INCARNATION_STALE`, `MACHINE_UNCLONABLE`, `MACHINE_NAME_TAKEN`, `NODE_EXHAUSTED` and what the image check
+   * throws; there is no copy then.
+   */
+  async clone({ machineId, incarnation, name, by }: CloneMachineRequest): Promise<MachineView> {
+    const row = await this.inIncarnation(machineId as MachineId, incarnation);
+    const source = this.lives.find(machineId as MachineId);
+    if (source === null || row.state !== 'ready') throw stateWrong(row, 'and cannot be copied');
+    requireClonable(row, this.driver);
+    const launch = await this.images.resolve(row.image, row.imageVersion, row.purpose);
+    await this.node.requireMemory(row.memoryMib);
+    const copy = copyOf(row, newMachineId(this.config.nodeId as NodeId), name);
+    const reason = `while ${copy.machineId} is made of it`;
+    return this.lifecycle.run(copy.machineId, async () => {
+      const { row: inserted } = await this.machines.insertOnce(copy);
+      await source.evidence.recordAction({ action: 'pause', by, reason });
+      this.lives.begin(inserted, launch, source);
+      return this.view(inserted);
+    });
+  }
+
+  /**
+   * Gives the machine a directory from its next incarnation on: a device cannot be added to one that runs. Throws
+   * `MACHINE_STATE_WRONG` for a removed machine, `SHARE_REFUSED` and `MACHINE_CAPABILITY_MISSING`.
+   */
+  share({ machineId, share }: ShareRequest): Promise<MachineView> {
+    return this.changeShares(machineId as MachineId, (present) => this.shares.accept([share], present));
+  }
+
+  /** Takes a share away, from the machine's next incarnation on. Throws `SHARE_UNKNOWN`, `MACHINE_STATE_WRONG`. */
+  unshare({ machineId, guestPath }: UnshareRequest): Promise<MachineView> {
+    return this.changeShares(machineId as MachineId, (present) => {
+      const left = present.filter((share) => share.guestPath !== guestPath);
+      if (left.length < present.length) return left;
+      throw vmError('SHARE_UNKNOWN', `machine ${machineId} has no share at ${guestPath}`, { machine: machineId });
     });
   }
 
@@ -181,6 +212,8 @@ export class MachinesService {
         const gone = { state: 'ended', reason: 'destroyed', message: `removed by ${by}`, endedAt: new Date() } as const;
         await this.machines.change(machine, row.incarnation, LIVE_STATES, gone);
       }
+      // Only once the last machine of it is gone is it empty.
+      if (row.peer !== null) await rmdir(this.paths.network(row.peer.groupId)).catch(() => undefined);
       if (directoryRemoved) await this.machines.change(machine, row.incarnation, ['ended'], { isRemoved: true });
       const { verdict } = await this.machines.get(machine);
       return { machineId: machine, killed, signalled, directoryRemoved, verdict };
@@ -250,8 +283,21 @@ export class MachinesService {
     return row;
   }
 
+  private changeShares(
+    machine: MachineId,
+    change: (present: readonly MachineShare[]) => readonly MachineShare[] | Promise<readonly MachineShare[]>,
+  ): Promise<MachineView> {
+    return this.lifecycle.run(machine, async () => {
+      const row = await this.machines.get(machine);
+      if (row.isRemoved) throw stateWrong(row, 'and removed, so it has no next incarnation');
+      const shares = [...(await change(row.shares))];
+      await this.machines.change(machine, row.incarnation, MACHINE_STATES, { shares });
+      return this.view({ ...row, shares });
+    });
+  }
+
   private view(row: MachineEntity): MachineView {
-    return machineView(row, this.lives.find(row.machineId as MachineId)?.lastSeenAtMs ?? null);
+    return machineView(row, this.lives.find(row.machineId as MachineId));
   }
 }
 

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import type { MachineId, NodeId } from '@inquest/kernel';
 import { VM_DRIVER, type ReapedInstance, type VmDriver } from '@inquest/vm-driver';
@@ -38,6 +39,8 @@ export class Recovery implements OnApplicationBootstrap {
     await Promise.all(left.map(({ evidence }) => evidence.recordAction(action)));
     const reaped = await this.driver.reapOrphans(AbortSignal.timeout(REAP_TIMEOUT_MS));
     for (const found of reaped) this.log.warn(`reaped ${found.directory} (pid ${found.pid ?? 'none'})`);
+    // No machine has survived, so no socket between machines is of use.
+    await rm(this.paths.networksRoot, { recursive: true, force: true });
     for (const { row, evidence } of left) await this.conclude(row, evidence, reaped);
   }
 

@@ -2,8 +2,11 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { MachineOrigin, StartPurpose } from '@inquest/contracts-vm';
 import {
   cloneSpecOf,
+  copySpecOf,
   requireTemplates,
+  supportsCopies,
   VM_DRIVER,
+  vmDriverError,
   type VmDriver,
   type VmHandle,
   type VmSpec,
@@ -28,7 +31,7 @@ export class MachineLauncher {
 
   /**
    * Throws what `VmDriver.start` throws. A clone that fails is a reason to boot, and is logged; its agent has answered
-   * when this resolves. A smoke boot is a boot.
+   * when this resolves. A smoke boot is a boot, and so is a machine with shares or a network, which no template has.
    */
   async launch(
     spec: VmSpec,
@@ -40,14 +43,24 @@ export class MachineLauncher {
     return { handle: await this.driver.start(spec, signal), origin: 'boot' };
   }
 
+  /** A machine that goes on where another one of this driver stands now. Throws what `CopyDriver.copy` throws. */
+  async copy(spec: VmSpec, source: VmHandle, signal: AbortSignal): Promise<LaunchedMachine> {
+    const { machineId } = source;
+    if (!supportsCopies(this.driver)) {
+      throw vmDriverError('VM_CAPABILITY_MISSING', `the ${this.driver.name} driver copies no machines`, { machineId });
+    }
+    return { handle: await this.driver.copy(source, copySpecOf(spec), signal), origin: 'clone' };
+  }
+
   private async clone(
     spec: VmSpec,
     of: Pick<TemplateKey, 'image' | 'version'>,
     signal: AbortSignal,
   ): Promise<VmHandle | null> {
-    const { cpus, memoryMib } = spec;
+    const { cpus, memoryMib, hasScreen = false, shares = [], network } = spec;
+    if (shares.length > 0 || network !== undefined) return null;
     const template = await this.templates.find({ ...of, cpus, memoryMib });
-    if (template === null) return null;
+    if (template === null || template.hasScreen !== hasScreen) return null;
     try {
       return await requireTemplates(this.driver).clone(cloneSpecOf(spec, template), signal);
     } catch (e) {

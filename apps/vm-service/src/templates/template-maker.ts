@@ -107,7 +107,18 @@ export class TemplateMaker implements BeforeApplicationShutdown {
   }
 
   private specification(machineId: MachineId, { cpus, memoryMib }: TemplateKey, launch: LaunchableImage): VmSpec {
-    const shape = { machineId, incarnation: 1, name: TEMPLATE_HOSTNAME, cpus, memoryMib };
-    return { ...machineSpecification(shape, launch, this.paths, NO_EGRESS), isCapturable: true };
+    const { hasScreen } = launch.image;
+    const row = {
+      machineId,
+      incarnation: 1,
+      name: TEMPLATE_HOSTNAME,
+      cpus,
+      memoryMib,
+      hasScreen,
+      rtcBase: null,
+      shares: [],
+      peer: null,
+    };
+    return { ...machineSpecification(row, launch, this.paths, NO_EGRESS), isCapturable: true };
   }
 }

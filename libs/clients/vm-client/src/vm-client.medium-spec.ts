@@ -11,7 +11,7 @@ import {
 } from '@inquest/contracts-vm';
 import { CleanupStack, newId } from '@inquest/kernel';
 import { MessagingModule } from '@inquest/messaging';
-import { startNats } from '@inquest/testing';
+import { eventually, startNats } from '@inquest/testing';
 import { FakeVmService } from './testing';
 import { VmClient } from './vm-client';
 
@@ -166,7 +166,7 @@ describe('VmClient with two nodes on a real nats-server', () => {
     });
   });
 
-  it('stops waiting when the caller does', async () => {
+  it('stops waiting when the caller does, and has the command killed', async () => {
     const { machineId } = await start();
     large.becomeReady(large.newest);
     const began = new Promise<void>((resolve) => {
@@ -180,6 +180,7 @@ describe('VmClient with two nodes on a real nats-server', () => {
     await began;
     cancel.abort();
     await expect(call).rejects.toMatchObject({ code: 'OPERATION_ABORTED' });
+    await eventually(() => large.calls.includes('cancelExec'));
     await client.destroy(dto(DestroyMachineRequest, { machineId }));
   });
 

@@ -52,6 +52,7 @@ import {
   abortable,
   hasCode,
   isGeneratedId,
+  newId,
   nodeOfMachine,
   parseId,
   toDomainError,
@@ -228,8 +229,19 @@ export class VmClient {
     return this.onOwnNode(vmOps.evidence, request, options);
   }
 
-  exec(request: ExecRequest, options?: CallOptions): Promise<ExecView> {
-    return this.onOwnNode(vmOps.exec, request, options);
+  /** A caller that stops waiting has the command killed, with everything it started. */
+  async exec(request: ExecRequest, options: CallOptions = {}): Promise<ExecView> {
+    const { signal } = options;
+    if (signal === undefined) return this.onOwnNode(vmOps.exec, request, options);
+    const { machineId } = request;
+    const execId = request.execId ?? newId<string>('exec');
+    const cancel = (): void => void this.onOwnNode(vmOps.cancelExec, { machineId, execId }).catch(() => undefined);
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await this.onOwnNode(vmOps.exec, { ...request, execId }, options);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
   }
 
   readFile(request: ReadFileRequest, options?: CallOptions): Promise<ReadFileView> {

@@ -2,6 +2,7 @@ import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsNumber, IsString, Matches, Ma
 import {
   IsEnvironment,
   IsGuestPath,
+  IsId,
   IsListOf,
   IsNested,
   IsText,
@@ -9,7 +10,7 @@ import {
   IsWhole,
   Nullable,
 } from '@inquest/contracts-shared';
-import { IncarnationRequest } from './machine.dto';
+import { IncarnationRequest, MachineRequest } from './machine.dto';
 
 /** Output of one exec that travels inside a reply; more goes by stream. Half of it head, half tail. */
 export const EXEC_REPLY_OUTPUT_BYTES = 256 * 1024;
@@ -25,6 +26,18 @@ export class ExecRequest extends IncarnationRequest {
   @Nullable() @IsWhole(1, 3_600_000) readonly timeoutMs: number | null = null;
   /** Per stream; head and tail are kept, the middle is counted. */
   @IsWhole(1024, EXEC_REPLY_OUTPUT_BYTES) readonly maxOutputBytes: number = 64 * 1024;
+  /** By which `cancelExec` finds it while it runs; chosen by the caller, new for each command. Null: it cannot be cancelled. */
+  @Nullable() @IsId() readonly execId: string | null = null;
+}
+
+export class CancelExecRequest extends MachineRequest {
+  @IsId() readonly execId!: string;
+}
+
+/** What became of a request to cancel a command. */
+export class CancelledExecView {
+  /** False: no such command runs any more. */
+  @IsBoolean() readonly isCancelled!: boolean;
 }
 
 /** One output stream, as text. Bytes that are not UTF-8 were replaced, and `isLossy` says so. */

@@ -59,6 +59,8 @@ export { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, Temp
 export {
   EXEC_REPLY_OUTPUT_BYTES,
   ExecOutputView,
+  CancelExecRequest,
+  CancelledExecView,
   ExecRequest,
   ExecView,
   FileEntryView,

@@ -2,6 +2,8 @@ import { Empty, StreamTicket } from '@inquest/contracts-shared';
 import { event, operation } from '@inquest/kernel';
 import { EvidenceRequest, EvidenceView } from './evidence.dto';
 import {
+  CancelExecRequest,
+  CancelledExecView,
   ExecRequest,
   ExecView,
   GuestMetricsView,
@@ -162,6 +164,13 @@ export const vmOps = {
     request: ExecRequest,
     response: ExecView,
     timeoutMs: 3_660_000,
+  }),
+  cancelExec: operation({
+    subject: `${SUBJECT}.cancel-exec`,
+    perNode: true,
+    request: CancelExecRequest,
+    response: CancelledExecView,
+    timeoutMs: 10_000,
   }),
   readFile: operation({
     subject: `${SUBJECT}.read-file`,

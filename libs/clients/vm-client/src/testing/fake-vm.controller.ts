@@ -2,6 +2,8 @@ import { Controller, type Type } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { dto, type StreamTicket } from '@inquest/contracts-shared';
 import {
+  CancelledExecView,
+  type CancelExecRequest,
   DestroyedView,
   DestroyMachineRequest,
   EvidenceRequest,
@@ -152,6 +154,11 @@ export function fakeVmController(service: FakeVmService): Type {
     @RpcHandler(vmOps.exec)
     exec(@Payload() request: ExecRequest): Promise<ExecView> {
       return service.perform('exec', () => service.exec(request));
+    }
+
+    @RpcHandler(vmOps.cancelExec)
+    cancelExec(@Payload() _request: CancelExecRequest): Promise<CancelledExecView> {
+      return service.perform('cancelExec', () => dto(CancelledExecView, { isCancelled: true }));
     }
 
     @RpcHandler(vmOps.readFile)

@@ -1,0 +1,107 @@
+import { dto } from '@inquest/contracts-shared';
+import {
+  ClickRequest,
+  IncarnationRequest,
+  PressKeysRequest,
+  ScrollRequest,
+  TypeTextRequest,
+  vmOps,
+} from '@inquest/contracts-vm';
+import { pngSize } from '@inquest/vm-driver';
+import { FAKE_SCREEN } from '@inquest/vm-driver/testing';
+import { VmServiceHarness } from '../testing/vm-service-harness';
+
+describe('the screen of a machine', () => {
+  let vm: VmServiceHarness;
+  let machineId: string;
+
+  beforeAll(async () => {
+    vm = await VmServiceHarness.start();
+    ({ machineId } = await vm.boot({ screen: true }));
+  }, 120_000);
+  afterAll(() => vm.stop(), 60_000);
+  beforeEach(() => {
+    vm.driver.machine(machineId).inputs.length = 0;
+  });
+  const inputs = () => vm.driver.machine(machineId).inputs;
+
+  it('is shown as it is, in its own size', async () => {
+    const { png } = await vm.call(vmOps.screenshot, dto(IncarnationRequest, { machineId }));
+    expect(pngSize(Buffer.from(png, 'base64'))).toEqual(FAKE_SCREEN);
+    await expect(vm.show(machineId)).resolves.toMatchObject({ hasScreen: true });
+  });
+
+  it('is clicked in the middle of the pixel that was named', async () => {
+    await vm.call(vmOps.click, dto(ClickRequest, { machineId, x: 639, y: 0, button: 'right', times: 2 }));
+    const press = { kind: 'button', button: 'right', isDown: true };
+    const release = { kind: 'button', button: 'right', isDown: false };
+    const move = { kind: 'move', x: 639.5 / FAKE_SCREEN.width, y: 0.5 / FAKE_SCREEN.height };
+    expect(inputs()).toEqual([move, press, release, press, release]);
+  });
+
+  it('takes texts and combinations as strokes that are let go again', async () => {
+    await expect(vm.call(vmOps.typeText, dto(TypeTextRequest, { machineId, text: 'A\n' }))).resolves.toEqual({
+      machineId,
+      inputs: 6,
+    });
+    await vm.call(vmOps.pressKeys, dto(PressKeysRequest, { machineId, keys: 'ctrl+c' }));
+    const downs = inputs().map((input) => (input.kind === 'key' ? `${input.key} ${input.isDown ? 'down' : 'up'}` : ''));
+    const typed = ['shift down', 'a down', 'a up', 'shift up', 'ret down', 'ret up'];
+    expect(downs).toEqual([...typed, 'ctrl down', 'c down', 'c up', 'ctrl up']);
+  });
+
+  it('scrolls where the pointer is, or where it is sent first', async () => {
+    await vm.call(vmOps.scroll, dto(ScrollRequest, { machineId, direction: 'down' }));
+    await vm.call(vmOps.scroll, dto(ScrollRequest, { machineId, direction: 'up', steps: 1, x: 0, y: 0 }));
+    expect(inputs().map(({ kind }) => kind)).toEqual(['scroll', 'move', 'scroll']);
+  });
+
+  it.each([
+    [
+      'a pixel beside it',
+      () => vm.call(vmOps.click, dto(ClickRequest, { machineId, x: 640, y: 0 })),
+      'VM_INPUT_INVALID',
+    ],
+    [
+      'a character that no key types',
+      () => vm.call(vmOps.typeText, dto(TypeTextRequest, { machineId, text: 'aé' })),
+      'VM_INPUT_INVALID',
+    ],
+    [
+      'a key that there is not',
+      () => vm.call(vmOps.pressKeys, dto(PressKeysRequest, { machineId, keys: 'any' })),
+      'VM_INPUT_INVALID',
+    ],
+    [
+      'half a position',
+      () => vm.call(vmOps.scroll, dto(ScrollRequest, { machineId, direction: 'up', x: 1 })),
+      'INPUT_INVALID',
+    ],
+    [
+      'a text that is too long',
+      () => vm.call(vmOps.typeText, dto(TypeTextRequest, { machineId, text: 'a'.repeat(1025) })),
+      'INPUT_INVALID',
+    ],
+  ])('is sent nothing for %s', async (_, call, code) => {
+    await expect(call()).rejects.toMatchObject({ code, fault: 'caller' });
+    expect(inputs()).toEqual([]);
+  });
+
+  it('of a machine that has none is refused with what to do, and the machine is unharmed', async () => {
+    const plain = await vm.boot();
+    expect(plain.hasScreen).toBe(false);
+    const request = { machineId: plain.machineId };
+    for (const verb of [
+      vm.call(vmOps.screenshot, dto(IncarnationRequest, request)),
+      vm.call(vmOps.click, dto(ClickRequest, { ...request, x: 0, y: 0 })),
+      vm.call(vmOps.typeText, dto(TypeTextRequest, { ...request, text: 'a' })),
+    ]) {
+      await expect(verb).rejects.toMatchObject({
+        code: 'MACHINE_CAPABILITY_MISSING',
+        remediation: expect.stringContaining('--screen'),
+      });
+    }
+    await expect(vm.show(plain.machineId)).resolves.toMatchObject({ state: 'ready' });
+    await vm.destroy(plain.machineId);
+  });
+});
