@@ -25,8 +25,21 @@ describe('the command line', () => {
   it('has every command of the platform', () => {
     const nouns = ['image ls', 'image show', 'image build', 'image freeze', 'image verify', 'agent run', 'publish ls'];
     const host = ['up', 'down', 'status', 'doctor'];
-    const machines = ['new', 'run', 'cp', 'reset', 'rm', 'ls', 'show', 'verdict'];
-    const sessions = ['open', 'ready', 'plan', 'verb', 'shot', 'close', 'logs', 'log'];
+    const machines = [
+      'new',
+      'run',
+      'shell',
+      'tail',
+      'cp',
+      'reset',
+      'rm',
+      'ls',
+      'show',
+      'verdict',
+      'shot',
+      'screen click',
+    ];
+    const sessions = ['open', 'ready', 'plan', 'verb', 'close', 'logs', 'log'];
     const others = [
       'publish show',
       'publish retry',

@@ -1,14 +1,21 @@
 import type { Writable } from 'node:stream';
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addAgentCommands } from './commands/agent.commands';
+import { addCloneCommand } from './commands/clone.command';
 import { addDemoCommands } from './commands/demo.commands';
 import { addExplainCommands } from './commands/explain.commands';
 import { addImageCommands } from './commands/image.commands';
 import { addMachineCommands } from './commands/machine.commands';
+import { addNewCommand } from './commands/new.command';
 import { addPublishCommands } from './commands/publish.commands';
 import { addRunCommand } from './commands/run.command';
+import { addScreenCommands } from './commands/screen.commands';
+import { addSelftestCommand } from './commands/selftest.command';
 import { addSessionCommands } from './commands/session.commands';
+import { addShareCommands } from './commands/share.commands';
+import { addShellCommand } from './commands/shell.command';
 import { addStackCommands } from './commands/stack.commands';
+import { addTailCommand } from './commands/tail.command';
 import { addTranscriptCommands } from './commands/transcript.commands';
 import { addVerdictCommand } from './commands/verdict.command';
 import type { CliContext, ContextOf } from './context';
@@ -40,14 +47,21 @@ const COMMAND_GROUPS: readonly (readonly [
 ])[] = [
   ['Platform on this host:', addStackCommands],
   ['Images:', addImageCommands],
+  ['Machines:', addNewCommand],
   ['Machines:', addMachineCommands],
   ['Machines:', addRunCommand],
+  ['Machines:', addShellCommand],
+  ['Machines:', addTailCommand],
+  ['Machines:', addScreenCommands],
+  ['Machines:', addShareCommands],
+  ['Machines:', addCloneCommand],
   ['Machines:', addVerdictCommand],
   ['A model at work:', addAgentCommands],
   ['A session by hand, without a model:', addSessionCommands],
   ['Records:', addTranscriptCommands],
   ['Records:', addPublishCommands],
   ['To learn:', addDemoCommands],
+  ['To learn:', addSelftestCommand],
   ['To learn:', addExplainCommands],
 ];
 

@@ -1,35 +1,19 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { DestroyedView, MachineList, MachineView } from '@inquest/contracts-vm';
 import type { CliContext, ContextOf } from '../context';
+import { givenLines, machineLine } from '../output/machine-line';
 import { age } from '../output/phrases';
 import { verdictText } from '../output/verdict-text';
 import { awaitReady } from '../run/await-ready';
 import { copy } from '../run/copy';
+import { guestMetrics, metricsLine } from '../run/guest-metrics';
 import { examples } from './examples';
-import { wholeNumber } from './option-values';
 
 /** How a machine is named in every command; listed with the arguments of its help. */
 export const MACHINE_ARGUMENT = 'name or id; a name means the live machine that has it, else the last that had it';
 
-/** `new|ls|show|cp|reset|rm`: machines. */
+/** `ls|show|cp|reset|rm`: machines. */
 export function addMachineCommands(program: CommandUnknownOpts, context: ContextOf): void {
-  program
-    .command('new')
-    .argument('<image>', 'name, or name:version')
-    .option('--name <name>', 'a name to type instead of the id')
-    .option('--memory <MiB>', 'memory of the machine', wholeNumber)
-    .option('--cpus <count>', 'virtual processors', wholeNumber)
-    .option('--maintenance', 'on the open working copy of an unfrozen image; what it writes is kept')
-    .option('--no-wait', 'do not wait until the guest agent answers')
-    .description('start a machine on a frozen image')
-    .addHelpText(
-      'after',
-      examples(
-        ['vmctl new tiny --name box', 'on the newest frozen version'],
-        ['vmctl new tiny:3 --memory 512', 'on a version of your choice'],
-      ),
-    )
-    .action((image, options) => create(context(), image, options));
   program
     .command('ls')
     .option('--all', 'also those that have ended')
@@ -38,7 +22,7 @@ export function addMachineCommands(program: CommandUnknownOpts, context: Context
   program
     .command('show')
     .argument('<machine>', MACHINE_ARGUMENT)
-    .description('show one machine, and its verdict when it has ended')
+    .description('show one machine: how busy it is, or its verdict when it has ended')
     .action((machine) => show(context(), machine));
   program
     .command('cp')
@@ -67,31 +51,6 @@ export function addMachineCommands(program: CommandUnknownOpts, context: Context
     .action((machines) => remove(context(), machines));
 }
 
-interface NewOptions {
-  readonly name?: string | undefined;
-  readonly memory?: number | undefined;
-  readonly cpus?: number | undefined;
-  readonly wait: boolean;
-  readonly maintenance?: boolean | undefined;
-}
-
-async function create(context: CliContext, image: string, options: NewOptions): Promise<void> {
-  const { gateway, printer } = context;
-  const [, name = image, version] = /^(.*?)(?::(\d+))?$/.exec(image) ?? [];
-  const started = await gateway.call(MachineView, 'POST', '/v1/machines', {
-    body: {
-      image: name,
-      version: version === undefined ? null : Number(version),
-      name: options.name ?? null,
-      memoryMib: options.memory ?? null,
-      cpus: options.cpus ?? null,
-      isMaintenance: options.maintenance === true,
-    },
-  });
-  const machine = options.wait ? await awaitReady(context, started) : started;
-  printer.result(machine, () => machineLine(machine));
-}
-
 async function list({ gateway, printer }: CliContext, all: boolean): Promise<void> {
   const machines = await gateway.call(MachineList, 'GET', '/v1/machines', { query: { all } });
   const now = Date.now();
@@ -115,10 +74,17 @@ async function list({ gateway, printer }: CliContext, all: boolean): Promise<voi
   );
 }
 
-async function show({ gateway, printer }: CliContext, machine: string): Promise<void> {
+async function show(context: CliContext, machine: string): Promise<void> {
+  const { gateway, printer } = context;
   const found = await gateway.call(MachineView, 'GET', `/v1/machines/${encodeURIComponent(machine)}`);
-  printer.result(found, () =>
-    found.verdict === null ? machineLine(found) : `${machineLine(found)}\n${verdictText(found.verdict)}`,
+  const metrics = await guestMetrics(context, found);
+  printer.result({ ...found, metrics }, () =>
+    [
+      machineLine(found),
+      ...givenLines(found),
+      ...(metrics === null ? [] : [metricsLine(metrics)]),
+      ...(found.verdict === null ? [] : [verdictText(found.verdict)]),
+    ].join('\n'),
   );
 }
 
@@ -144,9 +110,4 @@ async function remove({ gateway, printer }: CliContext, machines: readonly strin
       })
       .join('\n'),
   );
-}
-
-function machineLine({ machineId, name, image, version, state, message, accelerator, memoryMib }: MachineView): string {
-  const called = name === null ? machineId : `${name} (${machineId})`;
-  return `${called}  ${image}:${version}  ${memoryMib} MiB  ${accelerator}  ${state}: ${message}`;
 }
