@@ -1,68 +1,44 @@
 import { Injectable } from '@nestjs/common';
-import { dto, type StreamTicket } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-shared';
 import {
   ListMachinesRequest,
   MEMORY_MIB,
   vmError,
   vmOps,
-  type ClickRequest,
   type CloneMachineRequest,
-  type AttachTerminalRequest,
   type DestroyedView,
   type DestroyMachineRequest,
   type EvidenceRequest,
   type EvidenceView,
-  type ExecRequest,
-  type ExecView,
-  type GuestMetricsView,
   type IncarnationRequest,
-  type InputView,
-  type ListFilesRequest,
-  type ListFilesView,
-  type LocateTerminalRequest,
   type MachineView,
   type MakeTemplateRequest,
   type RemoveTemplatesRequest,
   type NodeView,
-  type OpenStreamRequest,
-  type OpenTerminalRequest,
-  type PressKeysRequest,
-  type ReadFileRequest,
-  type ReadFileView,
   type ResetMachineRequest,
-  type ScreenshotView,
-  type ScrollRequest,
   type ShareRequest,
   type ShutdownMachineRequest,
   type StartGroupRequest,
   type StartMachineRequest,
   type TemplateView,
-  type TerminalList,
-  type TerminalRequest,
-  type TerminalTicket,
-  type TerminalView,
-  type TypeTextRequest,
   type UnshareRequest,
   type VerdictReport,
   type WaitMachineRequest,
-  type WriteFileRequest,
-  type WriteFileView,
 } from '@inquest/contracts-vm';
 import {
   abortable,
   hasCode,
   isGeneratedId,
-  newId,
-  nodeOfMachine,
   parseId,
   toDomainError,
   type DomainError,
   type MachineId,
-  type Operation,
 } from '@inquest/kernel';
 import { RpcClient } from '@inquest/messaging';
 import { chooseNode } from './choose-node';
+import { GuestCalls } from './guest-calls';
 import { KnownNodes } from './known-nodes';
+import type { CallOptions } from './node-calls';
 
 /** How long the nodes have to answer a question that goes to all of them. */
 const GATHER_WINDOW_MS = 1_000;
@@ -75,23 +51,18 @@ const LIST_QUIET_MS = 250;
 /** Live machines that one look for an owner goes through. */
 const OWNED_LOOK_LIMIT = 500;
 
-interface CallOptions {
-  /** Stops waiting; the node may still do the work. */
-  readonly signal?: AbortSignal;
-  /** Instead of the operation's own. */
-  readonly timeoutMs?: number;
-}
-
 /**
  * vm-service as its callers see it: one object for machines on any number of nodes. Places new machines, and sends
  * every verb straight to the node that the machine's id names. Throws what vm-service answers; a node that does not
  * answer is `NODE_UNAVAILABLE`.
  */
 @Injectable()
-export class VmClient {
+export class VmClient extends GuestCalls {
   private readonly known = new KnownNodes(() => this.nodes());
 
-  constructor(private readonly rpc: RpcClient) {}
+  constructor(rpc: RpcClient) {
+    super(rpc);
+  }
 
   /** What every node that answers says of itself. */
   nodes(options: Pick<CallOptions, 'signal'> = {}): Promise<NodeView[]> {
@@ -229,85 +200,6 @@ export class VmClient {
     return this.onOwnNode(vmOps.evidence, request, options);
   }
 
-  /** A caller that stops waiting has the command killed, with everything it started. */
-  async exec(request: ExecRequest, options: CallOptions = {}): Promise<ExecView> {
-    const { signal } = options;
-    if (signal === undefined) return this.onOwnNode(vmOps.exec, request, options);
-    const { machineId } = request;
-    const execId = request.execId ?? newId<string>('exec');
-    const cancel = (): void => void this.onOwnNode(vmOps.cancelExec, { machineId, execId }).catch(() => undefined);
-    signal.addEventListener('abort', cancel, { once: true });
-    try {
-      return await this.onOwnNode(vmOps.exec, { ...request, execId }, options);
-    } finally {
-      signal.removeEventListener('abort', cancel);
-    }
-  }
-
-  readFile(request: ReadFileRequest, options?: CallOptions): Promise<ReadFileView> {
-    return this.onOwnNode(vmOps.readFile, request, options);
-  }
-
-  writeFile(request: WriteFileRequest, options?: CallOptions): Promise<WriteFileView> {
-    return this.onOwnNode(vmOps.writeFile, request, options);
-  }
-
-  listFiles(request: ListFilesRequest, options?: CallOptions): Promise<ListFilesView> {
-    return this.onOwnNode(vmOps.listFiles, request, options);
-  }
-
-  openStream(request: OpenStreamRequest, options?: CallOptions): Promise<StreamTicket> {
-    return this.onOwnNode(vmOps.openStream, request, options);
-  }
-
-  guestMetrics(request: IncarnationRequest, options?: CallOptions): Promise<GuestMetricsView> {
-    return this.onOwnNode(vmOps.guestMetrics, request, options);
-  }
-
-  openTerminal(request: OpenTerminalRequest, options?: CallOptions): Promise<TerminalView> {
-    return this.onOwnNode(vmOps.openTerminal, request, options);
-  }
-
-  listTerminals(machineId: string, options?: CallOptions): Promise<TerminalList> {
-    return this.onOwnNode(vmOps.listTerminals, { machineId }, options);
-  }
-
-  showTerminal(request: TerminalRequest, options?: CallOptions): Promise<TerminalView> {
-    return this.onOwnNode(vmOps.showTerminal, request, options);
-  }
-
-  closeTerminal(request: TerminalRequest, options?: CallOptions): Promise<TerminalView> {
-    return this.onOwnNode(vmOps.closeTerminal, request, options);
-  }
-
-  attachTerminal(request: AttachTerminalRequest, options?: CallOptions): Promise<TerminalTicket> {
-    return this.onOwnNode(vmOps.attachTerminal, request, options);
-  }
-
-  locateTerminal(request: LocateTerminalRequest, options?: CallOptions): Promise<StreamTicket> {
-    return this.onOwnNode(vmOps.locateTerminal, request, options);
-  }
-
-  screenshot(request: IncarnationRequest, options?: CallOptions): Promise<ScreenshotView> {
-    return this.onOwnNode(vmOps.screenshot, request, options);
-  }
-
-  click(request: ClickRequest, options?: CallOptions): Promise<InputView> {
-    return this.onOwnNode(vmOps.click, request, options);
-  }
-
-  typeText(request: TypeTextRequest, options?: CallOptions): Promise<InputView> {
-    return this.onOwnNode(vmOps.typeText, request, options);
-  }
-
-  pressKeys(request: PressKeysRequest, options?: CallOptions): Promise<InputView> {
-    return this.onOwnNode(vmOps.pressKeys, request, options);
-  }
-
-  scroll(request: ScrollRequest, options?: CallOptions): Promise<InputView> {
-    return this.onOwnNode(vmOps.scroll, request, options);
-  }
-
   /** `async`, so that a refusal to choose rejects like that of a node. */
   private async startOnBest(
     nodes: readonly NodeView[],
@@ -326,30 +218,6 @@ export class VmClient {
     } catch (e) {
       if (isNotThere(e)) return { failure: toDomainError(e) };
       throw e;
-    }
-  }
-
-  /** On the node that the machine's id names. */
-  private onOwnNode<Req extends { readonly machineId: string }, Res extends object>(
-    op: Operation<Req, Res>,
-    request: Req,
-    options: CallOptions = {},
-  ): Promise<Res> {
-    const machineId = parseId<MachineId>(request.machineId, 'machine');
-    return this.onNode(nodeOfMachine(machineId), op, request, options);
-  }
-
-  private async onNode<Req extends object, Res extends object>(
-    node: string,
-    op: Operation<Req, Res>,
-    request: Req,
-    options: CallOptions,
-  ): Promise<Res> {
-    try {
-      return await this.rpc.call(op, request, { node, ...options });
-    } catch (e) {
-      if (!hasCode(e, 'RPC_NO_RESPONDER')) throw e;
-      throw vmError('NODE_UNAVAILABLE', `node "${node}" does not answer ${op.subject}`, { node }, e);
     }
   }
 }
