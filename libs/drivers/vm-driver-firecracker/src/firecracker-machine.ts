@@ -9,9 +9,8 @@ import {
   type VmSpec,
   type VmStatus,
 } from '@inquest/vm-driver';
+import { unlinkSockets, type OwnedMachine } from '@inquest/vm-instance';
 import type { FirecrackerProcess } from './firecracker-process';
-import { unlinkSockets } from './instance/instance-directory';
-import type { OwnedMachine } from './instance/owned-lives';
 
 /** What the console pipe of a dead process still holds arrives at once; this only bounds a fault. */
 const DRAIN_MS = 5_000;

@@ -1,4 +1,4 @@
-import { chooseMonitorUser, type MonitorUser } from './instance/monitor-user';
+import { chooseMonitorUser, type MonitorUser } from '@inquest/vm-instance';
 
 /** How a Firecracker driver is set up; see `compileFirecrackerOptions` for the defaults. */
 export interface FirecrackerVmDriverOptions {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { abortable } from '@inquest/kernel';
 import type { DestroyedInstance, HostCheck, ReapedInstance, VmDriver, VmHandle, VmSpec } from '@inquest/vm-driver';
+import { makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
 import { checkFirecrackerSpec } from './check-firecracker-spec';
 import type { FirecrackerMachine } from './firecracker-machine';
 import {
@@ -10,8 +11,6 @@ import {
 } from './firecracker-options';
 import { probeHost } from './host-probe';
 import { instanceOfCommand } from './instance-command';
-import { makeInstancesRoot } from './instance/instance-directory';
-import { OwnedLives } from './instance/owned-lives';
 import { launchMicrovm } from './launch-microvm';
 
 /** Bound on the whole probe; each part has its own deadline well below. */

@@ -1,4 +1,4 @@
-import { instanceNamedIn } from './instance/process-scan';
+import { instanceNamedIn } from '@inquest/vm-instance';
 
 /** `InstanceOfCommand` of this driver: whatever is started with, or through, the configuration file of an instance. */
 export function instanceOfCommand(command: readonly string[], instancesRoot: string): string | null {

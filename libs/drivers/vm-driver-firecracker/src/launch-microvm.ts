@@ -1,18 +1,14 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { abortable, CleanupStack } from '@inquest/kernel';
 import { HybridVsockLink } from '@inquest/guest-link';
-import { EvidenceRecorder, type VmSpec } from '@inquest/vm-driver';
+import type { EvidenceRecorder, VmSpec } from '@inquest/vm-driver';
+import { prepareInstance, recordOf, releaseAll, startError, writeInstanceRecord } from '@inquest/vm-instance';
 import { ConsolePipe } from './console-pipe';
 import { firecrackerConfiguration } from './firecracker-configuration';
 import { firecrackerFile } from './firecracker-files';
 import { FirecrackerMachine } from './firecracker-machine';
 import type { CompiledFirecrackerOptions } from './firecracker-options';
 import { FirecrackerProcess } from './firecracker-process';
-import { checkReadable } from './instance/file-access';
-import { checkHostMemory } from './instance/host-memory';
-import { claimInstanceDirectory, makeVmmDirectory } from './instance/instance-directory';
-import { recordOf, writeInstanceRecord } from './instance/instance-record';
-import { releaseAll, startError } from './instance/start-failure';
 import { LastWords } from './last-words';
 import { MicrovmLink } from './microvm-link';
 import { makeRootDisk, type RootDisk } from './root-disk';
@@ -62,18 +58,10 @@ export async function launchMicrovm(
 
 /** Everything that has to be there before Firecracker runs. */
 async function prepare({ spec, options, signal, cleanup }: Start): Promise<Prepared> {
-  const { boot, disk, directory, machineId, incarnation } = spec;
-  await Promise.all([
-    ...[boot.kernelPath, boot.initramfsPath, disk.basePath].map((file) => checkReadable(file, options.monitorUser)),
-    checkHostMemory(spec.memoryMib, options.memoryReserveMib),
-  ]);
-  signal.throwIfAborted();
-  await claimInstanceDirectory(spec);
-  cleanup.defer('instance directory', () => rm(directory, { recursive: true, force: true }));
-  await writeInstanceRecord(directory, { machineId, incarnation, process: null });
-  await makeVmmDirectory(directory, options.monitorUser);
-  const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
-  cleanup.defer('evidence files', () => evidence.close());
+  const { boot, disk, directory } = spec;
+  const { monitorUser: user, memoryReserveMib } = options;
+  const inputs = [boot.kernelPath, boot.initramfsPath, disk.basePath];
+  const evidence = await prepareInstance({ spec, inputs, user, memoryReserveMib }, signal, cleanup);
   const rootDisk = await makeRootDisk(spec, options, signal);
   const configuration = JSON.stringify(firecrackerConfiguration(spec, rootDisk.path), null, 2);
   await writeFile(firecrackerFile(directory, 'configuration'), configuration, { mode: 0o444 });

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hasCode, isDomainError } from '@inquest/kernel';
@@ -100,8 +100,5 @@ async function runProbe(options: CompiledQemuOptions, signal: AbortSignal, probe
     await rm(directory, { recursive: true, force: true });
   }
 }
-
-/** The host's boot id: what was found out holds until it changes. */
-export const bootId = async (): Promise<string> => (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 
 const firstLine = (text: string): string => (text.trim().split('\n', 1)[0] ?? '').slice(0, REASON_MAX_CHARS);

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { abortable, delay } from '@inquest/kernel';
 import { isObject, type QmpClient, type QmpEvent } from '@inquest/qmp';
 import { vmDriverError } from '@inquest/vm-driver';
+import type { MonitorUser } from '@inquest/vm-instance';
 import { STATE_FD } from './qemu-arguments';
-import type { QemuUser } from './qemu-options';
 
 /** The state of the devices is half a MiB, with a display some 5 MiB. */
 const DEVICES_MAX_BYTES = 64 * 1024 * 1024;
@@ -41,7 +41,7 @@ export interface StateTarget {
   readonly socketPath: string;
   /** Must not exist. */
   readonly file: string;
-  readonly user: QemuUser | null;
+  readonly user: MonitorUser | null;
   readonly scope: StateScope;
   readonly memoryMib: number;
 }

@@ -1,7 +1,8 @@
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HostCheck } from '@inquest/vm-driver';
-import { bootId, probeHost } from './accelerator-probe';
+import { bootId } from '@inquest/vm-instance';
+import { probeHost } from './accelerator-probe';
 import type { CompiledQemuOptions } from './qemu-options';
 
 /** Beside the instance directories; the dot keeps it from ever being the name of one. */

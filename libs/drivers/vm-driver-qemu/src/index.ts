@@ -1,2 +1,2 @@
 export { QemuVmDriver } from './qemu-vm-driver';
-export type { QemuUser, QemuVmDriverOptions } from './qemu-options';
+export type { QemuVmDriverOptions } from './qemu-options';

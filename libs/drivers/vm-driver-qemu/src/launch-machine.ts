@@ -1,20 +1,17 @@
-import { open, rm } from 'node:fs/promises';
-import { abortable, CleanupStack, isDomainError, kernelError } from '@inquest/kernel';
+import { open } from 'node:fs/promises';
+import { abortable, CleanupStack } from '@inquest/kernel';
 import { QmpClient } from '@inquest/qmp';
 import {
-  EvidenceRecorder,
   giveIdentity,
   instanceFile,
   vmDriverError,
+  type EvidenceRecorder,
   type HostCheck,
   type VmSpec,
 } from '@inquest/vm-driver';
+import { prepareInstance, recordOf, releaseAll, startError, writeInstanceRecord } from '@inquest/vm-instance';
 import { copyConsole } from './console-copy';
 import { restoreDeviceState, type StateScope } from './device-state';
-import { checkReadable } from './file-access';
-import { checkHostMemory } from './host-memory';
-import { claimInstanceDirectory, makeVmmDirectory } from './instance-directory';
-import { recordOf, writeInstanceRecord } from './instance-record';
 import { MachineLink } from './machine-link';
 import { qemuArguments, type MemoryFile } from './qemu-arguments';
 import { QemuMachine } from './qemu-machine';
@@ -68,27 +65,16 @@ export async function launchMachine(
     return await attach(start, qemu, evidence);
   } catch (e) {
     await releaseAll(cleanup, spec);
-    throw await startError(spec, e, { callerSignal, deadline, qemu });
+    // Whole only now: what was in the pipe has been read when a killed QEMU is gone.
+    const words = qemu?.stderrTail() ?? '';
+    throw await startError(spec, e, { callerSignal, deadline, monitor: qemu, monitorName: 'QEMU', words });
   }
 }
 
 /** Everything that has to be there before QEMU runs. */
 async function prepare({ spec, inputs, makeFiles, options, signal, cleanup }: Start): Promise<EvidenceRecorder> {
-  await Promise.all([
-    ...inputs.map((file) => checkReadable(file, options.qemuUser)),
-    checkHostMemory(spec.memoryMib, options.memoryReserveMib),
-  ]);
-  signal.throwIfAborted();
-  await claimInstanceDirectory(spec);
-  cleanup.defer('instance directory', () => rm(spec.directory, { recursive: true, force: true }));
-  await writeInstanceRecord(spec.directory, {
-    machineId: spec.machineId,
-    incarnation: spec.incarnation,
-    process: null,
-  });
-  await makeVmmDirectory(spec.directory, options.qemuUser);
-  const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
-  cleanup.defer('evidence files', () => evidence.close());
+  const { qemuUser: user, memoryReserveMib } = options;
+  const evidence = await prepareInstance({ spec, inputs, user, memoryReserveMib }, signal, cleanup);
   await makeFiles(signal);
   return evidence;
 }
@@ -165,59 +151,3 @@ async function attach(
 async function openMonitor(path: string, signal: AbortSignal): Promise<QmpClient> {
   return QmpClient.negotiate(await connectUnix(path, signal), { signal });
 }
-
-async function releaseAll(cleanup: CleanupStack, { machineId }: VmSpec): Promise<void> {
-  try {
-    await cleanup.run();
-  } catch (e) {
-    throw vmDriverError(
-      'VM_INSTANCE_LEFTOVER',
-      `the failed start of machine ${machineId} left something behind: ${(e as Error).message}`,
-      { machineId },
-      e,
-    );
-  }
-}
-
-async function startError(
-  { machineId, limits }: VmSpec,
-  cause: unknown,
-  why: { readonly callerSignal: AbortSignal; readonly deadline: AbortSignal; readonly qemu: QemuProcess | null },
-): Promise<Error> {
-  if (why.callerSignal.aborted) {
-    return kernelError(
-      'OPERATION_ABORTED',
-      `the start of machine ${machineId} was cancelled`,
-      {},
-      why.callerSignal.reason,
-    );
-  }
-  if (why.deadline.aborted) {
-    const { startTimeoutMs } = limits;
-    return vmDriverError(
-      'VM_START_TIMEOUT',
-      `machine ${machineId} did not start within ${startTimeoutMs} ms`,
-      { machineId },
-      cause,
-    );
-  }
-  if (isDomainError(cause) && cause.code in vmDriverError.table) return cause;
-  return vmDriverError(
-    'VM_START_FAILED',
-    `machine ${machineId} did not start: ${await whyFailed(cause, why.qemu)}`,
-    { machineId },
-    cause,
-  );
-}
-
-/** QEMU's own words where there are any, else how it ended, else what failed on our side. */
-async function whyFailed(cause: unknown, qemu: QemuProcess | null): Promise<string> {
-  const words = printable(qemu?.stderrTail() ?? '');
-  if (qemu === null || words !== '') return words === '' ? (cause as Error).message : words;
-  const { code, signal } = await qemu.exited;
-  // SIGKILL was the teardown's.
-  return signal === 'SIGKILL' ? (cause as Error).message : `QEMU ended with ${signal ?? `exit code ${code}`}`;
-}
-
-/** Error output may repeat what a guest made up: nothing of it may steer a terminal. */
-const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();

@@ -16,11 +16,10 @@ import {
   type VmSpec,
   type VmStatus,
 } from '@inquest/vm-driver';
+import type { MonitorUser, OwnedMachine } from '@inquest/vm-instance';
 import { MachineScreen } from './screen';
-import { unlinkNetworkSockets } from './connections';
+import { unlinkMonitorSockets, unlinkNetworkSockets } from './connections';
 import { endMigration, saveDeviceState } from './device-state';
-import { unlinkSockets } from './instance-directory';
-import type { QemuUser } from './qemu-options';
 import type { QemuProcess } from './qemu-process';
 import { connectUnix } from './unix-connection';
 
@@ -49,7 +48,7 @@ export interface QemuMachineParts {
 }
 
 /** One running QEMU. */
-export class QemuMachine implements ScreenshotHandle, InputHandle {
+export class QemuMachine implements ScreenshotHandle, InputHandle, OwnedMachine {
   readonly machineId: MachineId;
   readonly incarnation: number;
   readonly pid: number;
@@ -144,7 +143,7 @@ export class QemuMachine implements ScreenshotHandle, InputHandle {
    * disk are then complete in their files. The machine cannot run any more: `quit` it. Rejects with the guest's, the
    * monitor's or the system's error; the machine is then to be stopped.
    */
-  async saveState(file: string, user: QemuUser | null, signal: AbortSignal): Promise<void> {
+  async saveState(file: string, user: MonitorUser | null, signal: AbortSignal): Promise<void> {
     const { control, spec } = this.parts;
     await new GuestAgentClient(this.link).quiesce({ signal });
     await this.link.close();
@@ -160,7 +159,7 @@ export class QemuMachine implements ScreenshotHandle, InputHandle {
    * machine is paused meanwhile, and runs again in any case. Rejects with the monitor's or the system's error.
    */
   async saveCopy(
-    { file, user }: { readonly file: string; readonly user: QemuUser | null },
+    { file, user }: { readonly file: string; readonly user: MonitorUser | null },
     copyDisk: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
@@ -247,7 +246,7 @@ export class QemuMachine implements ScreenshotHandle, InputHandle {
     await withDeadline(link.close(), DRAIN_MS, 'the end of the guest link').catch(() => undefined);
     await evidence.close();
     // Left to destroyInstance when it fails: the end of the machine is told in any case.
-    await unlinkSockets(spec.directory).catch(() => undefined);
+    await unlinkMonitorSockets(spec.directory).catch(() => undefined);
     await unlinkNetworkSockets(spec.network).catch(() => undefined);
     return exit;
   }

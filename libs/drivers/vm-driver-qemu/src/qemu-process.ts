@@ -4,8 +4,8 @@ import type { Duplex, Readable } from 'node:stream';
 import { withDeadline } from '@inquest/kernel';
 import { baseEnvironment, getExecutable, processIdentity, type ProcessIdentity } from '@inquest/process';
 import { BoundedLog, instanceFile, vmDriverError, type VmExit } from '@inquest/vm-driver';
+import type { MonitorUser } from '@inquest/vm-instance';
 import { READY_FD } from './qemu-arguments';
-import type { QemuUser } from './qemu-options';
 
 /** What is kept of QEMU's error output: a start failure is a few lines, a guest can provoke endless warnings. */
 const STDERR_BYTES = 64 * 1024;
@@ -21,7 +21,7 @@ export interface QemuCommand {
   readonly args: readonly string[];
   /** Instance directory. */
   readonly directory: string;
-  readonly user: QemuUser | null;
+  readonly user: MonitorUser | null;
   /** Bound on every file that QEMU writes, in bytes. */
   readonly fileBytes: number | null;
   /** Descriptor of ours that QEMU gets as `STATE_FD`; may be closed once it was spawned. Null = none. */

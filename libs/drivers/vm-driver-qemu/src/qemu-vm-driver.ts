@@ -1,8 +1,7 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { abortable, hasCode, ID_PATTERN } from '@inquest/kernel';
+import { abortable } from '@inquest/kernel';
 import {
-  checkInstanceDirectory,
   checkVmSpec,
   vmDriverError,
   type CopyDriver,
@@ -17,12 +16,10 @@ import {
   type VmSpec,
   type VmTemplate,
 } from '@inquest/vm-driver';
-import { endInstance, endUnownedInstance } from './destroy-instance';
+import { checkReadable, makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
 import { insideOf } from './connections';
-import { checkReadable } from './file-access';
 import { checkHostOnce } from './host-check-cache';
-import { makeInstancesRoot, removeInstanceDirectory } from './instance-directory';
-import { findInstanceProcesses } from './process-scan';
+import { instanceOfCommand } from './instance-command';
 import { QemuMachine } from './qemu-machine';
 import { compileQemuOptions, type CompiledQemuOptions, type QemuVmDriverOptions } from './qemu-options';
 import { captureTemplate } from './capture-template';
@@ -33,12 +30,6 @@ import { readTemplateRecord, templateOf } from './template-record';
 
 /** Bound on all probes together; each has its own deadline well below. */
 const HOST_CHECK_MS = 120_000;
-
-/** A life that this driver owns: being started, running, or ended and not yet destroyed. */
-interface OwnedLife {
-  readonly abort: AbortController;
-  readonly started: Promise<QemuMachine>;
-}
 
 /** Machines as QEMU processes, under KVM where it works and software emulation where it does not. */
 export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
@@ -52,15 +43,14 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     copies: true,
   } as const;
   private readonly options: CompiledQemuOptions;
-  private readonly lives = new Map<string, OwnedLife>();
+  private readonly lives: OwnedLives<QemuMachine>;
   private hostCheck: Promise<HostCheck> | null = null;
 
   /** Starts nothing. Throws `VM_HOST_UNSUPPORTED` for a `qemuUser` that this process cannot become. */
   constructor(options: QemuVmDriverOptions) {
-    this.options = compileQemuOptions(
-      { ...options, instancesRoot: path.resolve(options.instancesRoot) },
-      process.getuid?.() ?? 0,
-    );
+    const instancesRoot = path.resolve(options.instancesRoot);
+    this.options = compileQemuOptions({ ...options, instancesRoot }, process.getuid?.() ?? 0);
+    this.lives = new OwnedLives(instancesRoot, instanceOfCommand);
   }
 
   /** One probe serves all callers, and goes on for the others when one gives up. */
@@ -112,34 +102,11 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
   }
 
   async destroyInstance(directory: string): Promise<DestroyedInstance> {
-    const { instancesRoot } = this.options;
-    checkInstanceDirectory(directory, instancesRoot);
-    const life = this.lives.get(directory);
-    if (life === undefined) return (await endUnownedInstance(directory, instancesRoot)).destroyed;
-    life.abort.abort();
-    const machine = await life.started.catch(() => null);
-    const signalled = machine !== null && !machine.hasEnded;
-    const killed = machine === null || (await isStopped(machine));
-    if (!killed) return { killed, signalled, directoryRemoved: false };
-    const directoryRemoved = await removeInstanceDirectory(directory);
-    this.lives.delete(directory);
-    return { killed, signalled, directoryRemoved };
+    return this.lives.destroy(directory);
   }
 
   async reapOrphans(signal: AbortSignal): Promise<readonly ReapedInstance[]> {
-    const { instancesRoot } = this.options;
-    await makeInstancesRoot(instancesRoot);
-    const processes = await findInstanceProcesses(instancesRoot);
-    const directories = new Set(await instanceDirectories(instancesRoot));
-    for (const { directory } of processes) directories.add(directory);
-    const orphans = [...directories].filter((directory) => !this.lives.has(directory));
-    const ended = orphans.map((orphan) =>
-      endInstance(
-        orphan,
-        processes.filter(({ directory }) => directory === orphan),
-      ),
-    );
-    return (await abortable(Promise.all(ended), signal, 'reaping')).map(({ reaped }) => reaped);
+    return this.lives.reapOrphans(signal);
   }
 
   private async findHostCheck(): Promise<HostCheck> {
@@ -154,29 +121,14 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
 
   /** Brings a machine up as one of this driver's lives. */
   private async own(
-    { directory, machineId }: Pick<VmSpec, 'directory' | 'machineId'>,
+    place: Pick<VmSpec, 'directory' | 'machineId'>,
     signal: AbortSignal,
     plan: () => Promise<Launch>,
   ): Promise<VmHandle> {
-    if (this.lives.has(directory)) {
-      throw vmDriverError('VM_INSTANCE_EXISTS', `machine ${machineId} has an instance already in ${directory}`, {
-        machineId,
-      });
-    }
-    const abort = new AbortController();
-    const started = this.launch(plan, AbortSignal.any([signal, abort.signal]));
-    this.lives.set(directory, { abort, started });
-    try {
-      return await started;
-    } catch (e) {
-      this.lives.delete(directory);
-      throw e;
-    }
-  }
-
-  private async launch(plan: () => Promise<Launch>, signal: AbortSignal): Promise<QemuMachine> {
-    const host = await this.checkHost(signal);
-    return launchMachine(await plan(), { options: this.options, host }, signal);
+    return this.lives.start(place, signal, async (ending) => {
+      const host = await this.checkHost(ending);
+      return launchMachine(await plan(), { options: this.options, host }, ending);
+    });
   }
 }
 
@@ -186,22 +138,4 @@ function requireCopyable(source: VmHandle): QemuMachine {
   const why = isMine ? source.whyTied : 'it does not run here';
   if (isMine && why === null) return source;
   throw vmDriverError('VM_MACHINE_UNCAPTURABLE', `machine ${machineId} cannot be copied: ${why}`, { machineId });
-}
-
-async function isStopped(machine: QemuMachine): Promise<boolean> {
-  try {
-    await machine.stop({ graceMs: 0 });
-    return true;
-  } catch (e) {
-    if (hasCode(e, 'VM_PROCESS_UNKILLABLE')) return false;
-    throw e;
-  }
-}
-
-/** Directories below the root that can be instances; links and files are nobody's instance. */
-async function instanceDirectories(instancesRoot: string): Promise<string[]> {
-  const entries = await readdir(instancesRoot, { withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isDirectory() && ID_PATTERN.test(entry.name))
-    .map((entry) => path.join(instancesRoot, entry.name));
 }

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { GuestAgentClient } from '@inquest/guest-link';
 import type { VmHandle, VmSpec } from '@inquest/vm-driver';
 import { sampleVmSpec, type HarnessEnding, type TemplateDriverHarness } from '@inquest/vm-driver/testing';
-import { findInstanceProcesses } from '../process-scan';
+import { findInstanceProcesses } from '@inquest/vm-instance';
+import { instanceOfCommand } from '../instance-command';
 import { QemuVmDriver } from '../qemu-vm-driver';
 import { templateFile } from '../template-record';
 import { buildGuestFiles, type GuestFiles } from './guest-files';
@@ -62,7 +63,7 @@ export class QemuHarness implements TemplateDriverHarness {
   }
 
   async leftovers(directory: string): Promise<readonly string[]> {
-    const processes = await findInstanceProcesses(this.instancesRoot);
+    const processes = await findInstanceProcesses(this.instancesRoot, instanceOfCommand);
     const running = processes.filter((process) => process.directory === directory);
     const files = await readdir(directory, { recursive: true }).catch(() => null);
     return [...running.map(({ pid }) => `process ${pid}`), ...(files === null ? [] : [directory, ...files])];

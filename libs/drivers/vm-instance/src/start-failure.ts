@@ -24,7 +24,7 @@ export interface StartEnd {
   readonly monitor: { readonly exited: Promise<VmExit> } | null;
   /** What people call the monitor. */
   readonly monitorName: string;
-  /** The end of its error output, taken before it was torn down. */
+  /** The end of its error output; where that goes with the instance, as it was before the teardown. */
   readonly words: string;
 }
 

@@ -7,7 +7,7 @@ export interface MonitorUser {
 }
 
 /** Debian's `nobody`; its group is `nogroup`. It owns nothing on a proper host. */
-export const NOBODY: MonitorUser = { uid: 65534, gid: 65534 };
+const NOBODY: MonitorUser = { uid: 65534, gid: 65534 };
 
 /**
  * The user for monitors: the one that is wanted, by default (undefined) `nobody` where this process is root. Null = the
