@@ -6,6 +6,17 @@ import { eventually } from '@inquest/testing';
 import { vmDriverError } from '@inquest/vm-driver';
 import { VmServiceHarness } from '../testing/vm-service-harness';
 
+/** Puts a file in the place of a directory of evidence, so that every write fails, as on a full disk. */
+async function isReplacedByFile(directory: string): Promise<boolean> {
+  try {
+    await rm(directory, { recursive: true, force: true });
+    await writeFile(directory, '', { flag: 'wx' });
+    return true;
+  } catch {
+    return false; // a record that came in between has made the directory again
+  }
+}
+
 describe('machines that do not do what they should', () => {
   let vm: VmServiceHarness;
 
@@ -84,9 +95,7 @@ describe('machines that do not do what they should', () => {
   it('can be destroyed while the disk takes no evidence, and the verdict says what is missing', async () => {
     const { machineId } = await vm.boot();
     const directory = path.dirname(vm.evidenceFile(machineId, 'meta.json'));
-    // A file in the place of the directory: every write fails, as on a full disk.
-    await rm(directory, { recursive: true });
-    await writeFile(directory, '');
+    await eventually(() => isReplacedByFile(directory));
     await expect(vm.destroy(machineId)).resolves.toMatchObject({ killed: true, directoryRemoved: true });
     const ended = await vm.show(machineId);
     expect(ended).toMatchObject({ state: 'ended', isRemoved: true, verdict: { confidence: 'weak' } });
