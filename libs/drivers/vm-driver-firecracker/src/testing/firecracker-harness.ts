@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { GuestAgentClient } from '@inquest/guest-link';
 import type { VmHandle, VmSpec } from '@inquest/vm-driver';
@@ -6,8 +6,11 @@ import { sampleVmSpec, type HarnessEnding, type VmDriverHarness } from '@inquest
 import { buildGuestFiles, type GuestFiles } from '@inquest/vm-driver-qemu/testing';
 import { FirecrackerVmDriver } from '../firecracker-vm-driver';
 
+const REPOSITORY = path.resolve(__dirname, '../../../../..');
 /** Takes Firecracker's place; see the file. */
-const STAND_IN = path.resolve(__dirname, 'stand-in/firecracker-stand-in.mjs');
+const STAND_IN = path.join(path.relative(REPOSITORY, __dirname), 'stand-in/firecracker-stand-in.mjs');
+/** What it is made of; the last is there when vhost-device-vsock is not on the PATH. */
+const STAND_IN_PARTS = [path.dirname(STAND_IN), 'tools/vsock', '.inquest/vsock'];
 /** A guest is up in 3 s; the machine may be five times slower and run several at once. */
 const GUEST_UP_MS = 90_000;
 
@@ -28,11 +31,12 @@ export class FirecrackerHarness implements VmDriverHarness {
 
   /** Owns `root`. */
   static async create(root: { readonly path: string; remove(): Promise<void> }): Promise<FirecrackerHarness> {
+    await copyStandIn(root.path);
     return new FirecrackerHarness(root, await buildGuestFiles(root.path));
   }
 
   laterDriver(): FirecrackerVmDriver {
-    return new FirecrackerVmDriver({ instancesRoot: this.instancesRoot, firecrackerBinary: STAND_IN });
+    return new FirecrackerVmDriver({ instancesRoot: this.instancesRoot, firecrackerBinary: path.join(this.root.path, STAND_IN) });
   }
 
   get instancesRoot(): string {
@@ -71,6 +75,15 @@ export class FirecrackerHarness implements VmDriverHarness {
   async dispose(): Promise<void> {
     await this.laterDriver().reapOrphans(AbortSignal.timeout(GUEST_UP_MS));
     await this.root.remove();
+  }
+}
+
+/** The checkout may be in a home directory, into which the user of the machines cannot look. */
+async function copyStandIn(directory: string): Promise<void> {
+  for (const part of STAND_IN_PARTS) {
+    await cp(path.join(REPOSITORY, part), path.join(directory, part), { recursive: true }).catch((e: unknown) => {
+      if ((e as NodeJS.ErrnoException).code !== 'ENOENT') throw e;
+    });
   }
 }
 
