@@ -36,7 +36,10 @@ export class FirecrackerHarness implements VmDriverHarness {
   }
 
   laterDriver(): FirecrackerVmDriver {
-    return new FirecrackerVmDriver({ instancesRoot: this.instancesRoot, firecrackerBinary: path.join(this.root.path, STAND_IN) });
+    return new FirecrackerVmDriver({
+      instancesRoot: this.instancesRoot,
+      firecrackerBinary: path.join(this.root.path, STAND_IN),
+    });
   }
 
   get instancesRoot(): string {
