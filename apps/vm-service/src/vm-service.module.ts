@@ -9,6 +9,8 @@ import { GuestMetricsRpcController } from './guest/guest-metrics.controller';
 import { GuestVerbsService } from './guest/guest-verbs.service';
 import { LiveMachines } from './guest/live-machines';
 import { OwnAddress } from './guest/own-address';
+import { SerialVerbsRpcController } from './guest/serial-verbs.controller';
+import { SerialVerbsService } from './guest/serial-verbs.service';
 import { StreamTickets } from './guest/stream-tickets';
 import { StreamsController } from './guest/streams.controller';
 import { ImageResolver } from './machines/image-resolver';
@@ -78,6 +80,7 @@ export class VmServiceModule {
         MachinesRpcController,
         MachinesController,
         ScreensRpcController,
+        SerialVerbsRpcController,
         StreamsController,
         TerminalsRpcController,
         GuestMetricsRpcController,
@@ -110,6 +113,7 @@ export class VmServiceModule {
         EgressMetrics,
         EgressOffers,
         ScreensService,
+        SerialVerbsService,
         SharesService,
         PeersService,
         ...TERMINAL_PROVIDERS,

@@ -55,7 +55,7 @@ const DIRECTORIES = new Map([
   ['var/log', 0o755],
   ['var/tmp', 0o1777],
 ]);
-const PROGRAMS = ['bin/busybox', 'etc/init.d/rcS', 'etc/init.d/rcK'];
+const PROGRAMS = ['bin/busybox', 'etc/init.d/rcS', 'etc/init.d/rcK', 'etc/init.d/serial-shell'];
 
 /**
  * Builds the image. `outputPath` appears only when it is complete.

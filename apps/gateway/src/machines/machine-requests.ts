@@ -18,6 +18,8 @@ import {
   MAX_SHARES,
   MEMORY_MIB,
   RTC_MAX_MS,
+  SERIAL_COMMAND_MAX_BYTES,
+  SERIAL_TIMEOUT_MS,
   ShareWish,
   type EvidenceFileName,
   type MachineState,
@@ -98,6 +100,13 @@ export class ExecBody extends IncarnationBody {
   @Nullable() @Matches(/^[a-z_][a-z0-9_-]{0,31}$/) readonly user: string | null = null;
   @Nullable() @IsWhole(1, 3_600_000) readonly timeoutMs: number | null = null;
   @IsWhole(1024, EXEC_REPLY_OUTPUT_BYTES) readonly maxOutputBytes: number = 64 * 1024;
+}
+
+/** A command for the shell on the second serial port. */
+export class ExecSerialBody extends IncarnationBody {
+  @IsText(SERIAL_COMMAND_MAX_BYTES, 1) readonly command!: string;
+  /** A command that has not ended by then is sent an interrupt, and the request fails. */
+  @IsWhole(SERIAL_TIMEOUT_MS.min, SERIAL_TIMEOUT_MS.max) readonly timeoutMs: number = SERIAL_TIMEOUT_MS.default;
 }
 
 export class FilesQuery extends IncarnationBody {

@@ -7,6 +7,8 @@ import {
   EvidenceRequest,
   EvidenceView,
   ExecRequest,
+  ExecSerialRequest,
+  ExecSerialView,
   ExecView,
   IncarnationRequest,
   ListMachinesRequest,
@@ -27,6 +29,7 @@ import {
   EvidenceParams,
   EvidenceQuery,
   ExecBody,
+  ExecSerialBody,
   IncarnationBody,
   IncarnationQuery,
   ListMachinesQuery,
@@ -95,6 +98,17 @@ export class MachinesController {
     const limit = body.timeoutMs === null ? {} : { timeoutMs: body.timeoutMs + CALL_MARGIN_MS };
     return this.machines.on(machine, (machineId) =>
       this.machines.exec(dto(ExecRequest, { ...body, machineId }), limit),
+    );
+  }
+
+  /** A command by the second serial port: for a machine whose guest agent is gone. Both its outputs come mixed. */
+  @Post(':machine/exec-serial')
+  @HttpCode(200)
+  execSerial(@Param() { machine }: MachineParams, @Body() body: ExecSerialBody): Promise<ExecSerialView> {
+    return this.machines.on(machine, (machineId) =>
+      this.machines.execSerial(dto(ExecSerialRequest, { ...body, machineId }), {
+        timeoutMs: body.timeoutMs + CALL_MARGIN_MS,
+      }),
     );
   }
 

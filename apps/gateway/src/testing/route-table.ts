@@ -160,6 +160,13 @@ export const ROUTES: readonly Route[] = [
     request: { machineId: MACHINE_ID, command: 'true', env: { A: '1' } },
   },
   {
+    route: 'POST /v1/machines/{machine}/exec-serial',
+    call: `/v1/machines/${MACHINE_ID}/exec-serial`,
+    body: { command: 'true' },
+    subject: vmOps.execSerial.subject,
+    request: { machineId: MACHINE_ID, command: 'true', timeoutMs: 60_000 },
+  },
+  {
     route: 'POST /v1/machines/{machine}/reset',
     call: `/v1/machines/${MACHINE_ID}/reset`,
     body: { incarnation: 1 },

@@ -1,4 +1,4 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Option, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { MachineView, VerdictReport } from '@inquest/contracts-vm';
 import type { ExecExit } from '@inquest/frame-protocol';
 import { delay } from '@inquest/kernel';
@@ -10,6 +10,7 @@ import { awaitEnding } from '../run/await-ending';
 import { mayEndTheMachine } from '../run/ending-command';
 import { followExec, type OutputSinks } from '../run/exec-stream';
 import { OutputKeeper } from '../run/kept-output';
+import { refuseAgentOptions, runBySerial } from '../run/run-by-serial';
 import { signalStatus } from '../run/signal-status';
 import { isInputWanted, withInput } from '../run/standard-input';
 import { examples } from './examples';
@@ -25,9 +26,17 @@ Exit status: the command's own while the machine lives. When the machine ended: 
 85 panic or watchdog, 86 killed, never booted or host failure, 87 hung, agent lost or still running at the deadline,
 88 suspended, 89 unknown.
 
-Standard input reaches the command when it is a pipe or a file. Ctrl-C kills the command, and everything it started.`;
+Standard input reaches the command when it is a pipe or a file. Ctrl-C kills the command, and everything it started.
+
+--via serial is for a machine whose guest agent is gone: the command runs as root in a shell that the guest offers on its
+second serial port, without standard input, for a minute unless --timeout says otherwise. Its standard output and
+standard error come mixed, when it has ended; Ctrl-C only stops waiting for it.`;
+
+/** How a command gets into a machine. */
+const WAYS = ['agent', 'serial'] as const;
 
 interface RunOptions {
+  readonly via: (typeof WAYS)[number];
   readonly expect?: string | undefined;
   readonly settle: number;
   readonly cwd?: string | undefined;
@@ -44,6 +53,7 @@ export function addRunCommand(program: CommandUnknownOpts, context: ContextOf): 
     .argument('<command...>', 'a command line for /bin/sh in the guest; options of vmctl stand before <machine>')
     .option('--expect <class>', 'wait for the machine to end, and exit 0 when its verdict is this class')
     .option('--settle <seconds>', 'how long it may take to end', seconds, DEFAULT_SETTLE_SECONDS)
+    .addOption(new Option('--via <way>', 'how it gets there').choices(WAYS).default('agent' as const))
     .option('--cwd <path>', 'working directory in the guest')
     .option('--user <name>', 'user in the guest')
     .option('--timeout <seconds>', 'kill the command, and everything it started, after this long', seconds)
@@ -58,6 +68,7 @@ export function addRunCommand(program: CommandUnknownOpts, context: ContextOf): 
         ["vmctl run box 'uname -a'", ''],
         ['vmctl run box sh -s < setup.sh', 'a script from this host'],
         ['vmctl run box poweroff', 'prints the verdict, exit status 0'],
+        ["vmctl run --via serial box 'ps; dmesg'", 'when the guest agent is gone'],
         ["vmctl run --expect guest_reset box 'reboot -f'", 'exit status 0 when that is what happened'],
       ),
     )
@@ -66,10 +77,15 @@ export function addRunCommand(program: CommandUnknownOpts, context: ContextOf): 
 
 async function run(context: CliContext, idOrName: string, command: string, options: RunOptions): Promise<void> {
   const expected = expectedClass(options.expect);
+  const isSerial = options.via === 'serial';
+  if (isSerial) refuseAgentOptions(options);
   // By id from here on: a name is free again once its machine has ended.
   const machine = await context.gateway.call(MachineView, 'GET', `/v1/machines/${encodeURIComponent(idOrName)}`);
   const keepers = context.printer.json ? { stdout: new OutputKeeper(), stderr: new OutputKeeper() } : null;
-  const { exit, standing } = await executeOrEnd(context, machine, command, options, keepers ?? context);
+  const sinks = keepers ?? context;
+  const { exit, standing } = isSerial
+    ? await executeBySerial(context, machine, command, options, sinks)
+    : await executeOrEnd(context, machine, command, options, sinks);
   const mustWait = expected !== null || exit === null || mayEndTheMachine(command);
   const report = standing ?? (mustWait ? await awaitEnding(context, machine, options.settle) : null);
   const status = exitStatus(exit, report, expected);
@@ -88,6 +104,17 @@ async function run(context: CliContext, idOrName: string, command: string, optio
 interface Outcome {
   readonly exit: ExecExit | null;
   readonly standing: VerdictReport | null;
+}
+
+/** Nothing is made of a machine that stands still: that its agent is gone is why this way was taken. */
+async function executeBySerial(
+  context: CliContext,
+  machine: MachineView,
+  command: string,
+  { timeout }: RunOptions,
+  sinks: OutputSinks,
+): Promise<Outcome> {
+  return { exit: await runBySerial(context, machine, { command, timeoutSeconds: timeout }, sinks), standing: null };
 }
 
 /**

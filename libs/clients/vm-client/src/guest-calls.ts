@@ -4,6 +4,8 @@ import {
   type AttachTerminalRequest,
   type ClickRequest,
   type ExecRequest,
+  type ExecSerialRequest,
+  type ExecSerialView,
   type ExecView,
   type GuestMetricsView,
   type IncarnationRequest,
@@ -44,6 +46,11 @@ export abstract class GuestCalls extends NodeCalls {
     } finally {
       signal.removeEventListener('abort', cancel);
     }
+  }
+
+  /** What a caller that stops waiting leaves behind goes on until its time limit. */
+  execSerial(request: ExecSerialRequest, options?: CallOptions): Promise<ExecSerialView> {
+    return this.onOwnNode(vmOps.execSerial, request, options);
   }
 
   readFile(request: ReadFileRequest, options?: CallOptions): Promise<ReadFileView> {

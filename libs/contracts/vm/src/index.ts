@@ -53,6 +53,13 @@ export {
   type PointerButton,
   type ScrollDirection,
 } from './screen.dto';
+export {
+  ExecSerialRequest,
+  ExecSerialView,
+  SERIAL_COMMAND_MAX_BYTES,
+  SERIAL_OUTPUT_BYTES,
+  SERIAL_TIMEOUT_MS,
+} from './serial.dto';
 export { GROUP_NAME_PATTERN, GROUP_SIZE, StartGroupRequest } from './group.dto';
 export { MAX_NAMED_LINKS, MAX_SHARES, ShareView, ShareWish } from './share.dto';
 export { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';

@@ -36,6 +36,7 @@ import {
   WaitMachineRequest,
 } from './machine.dto';
 import { screenOps } from './screen.contract';
+import { ExecSerialRequest, ExecSerialView } from './serial.dto';
 import { terminalOps } from './terminal.contract';
 import { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';
 
@@ -163,6 +164,14 @@ export const vmOps = {
     perNode: true,
     request: ExecRequest,
     response: ExecView,
+    timeoutMs: 3_660_000,
+  }),
+  /** Needs no guest agent. One at a time and machine; fails with `VM_SERIAL_*` where `exec` would with `EXEC_*`. */
+  execSerial: operation({
+    subject: `${SUBJECT}.exec-serial`,
+    perNode: true,
+    request: ExecSerialRequest,
+    response: ExecSerialView,
     timeoutMs: 3_660_000,
   }),
   cancelExec: operation({

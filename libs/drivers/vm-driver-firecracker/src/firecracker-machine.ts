@@ -44,7 +44,7 @@ export class FirecrackerMachine implements OwnedMachine {
   readonly machineId: MachineId;
   readonly incarnation: number;
   readonly pid: number;
-  readonly capabilities = { screenshot: false, input: false } as const;
+  readonly capabilities = { screenshot: false, input: false, serialShell: false } as const;
   readonly link: GuestLink;
   readonly exited: Promise<VmExit>;
 

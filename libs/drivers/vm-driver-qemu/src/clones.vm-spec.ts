@@ -6,6 +6,7 @@ import { BUNDLE_FILES, drawVerdict, encodeMeta, parseEvidence } from '@inquest/v
 import {
   cloneSpecOf,
   copySpecOf,
+  requireSerialShell,
   type VmCloneSpec,
   type VmHandle,
   type VmSpec,
@@ -118,6 +119,24 @@ describe('clones of a real guest', () => {
         .split('\n');
       expect(new Set(drawn).size).toBe(4);
       await driver.destroyInstance(spec.directory);
+    });
+  });
+
+  it('runs commands by its serial port when its agent was killed', async () => {
+    await withClone(async (machine) => {
+      const shell = requireSerialShell(machine);
+      const exec = async (command: string, timeoutMs = harness.guestUpMs) => {
+        const { exitCode, output } = await shell.execSerial({ command, timeoutMs, maxOutputBytes: 4096 }, soon());
+        return { exitCode, text: Buffer.concat([output.head, output.tail]).toString() };
+      };
+      await harness.run(machine, 'kill -9 $PPID');
+      await expect(exec('exit 3')).resolves.toEqual({ exitCode: 3, text: '' });
+      const awkward = `printf '%s\\n' "it's" '\t!' "$((1 + 2))"\necho "é" >&2; printf '\\033[31mred\\033[0m'; cat; cat /root/marker`;
+      await expect(exec(awkward)).resolves.toEqual({ exitCode: 0, text: "it's\n\t!\n3\né\nredfrom-the-template\n" });
+      await expect(exec(`: ${'x'.repeat(3000)}; kill -TERM $$`)).resolves.toMatchObject({ exitCode: 143 });
+      await expect(exec('sleep 1000', 2_000)).rejects.toMatchObject({ code: 'VM_SERIAL_TIMEOUT' });
+      await expect(exec('pidof sleep')).resolves.toEqual({ exitCode: 1, text: '' });
+      expect(Buffer.from(machine.consoleTail(4096)).toString()).not.toContain('inquest_command');
     });
   });
 

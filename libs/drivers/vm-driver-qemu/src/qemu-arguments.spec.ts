@@ -1,3 +1,4 @@
+import { instanceFile } from '@inquest/vm-driver';
 import { sampleVmSpec } from '@inquest/vm-driver/testing';
 import { qemuArguments } from './qemu-arguments';
 
@@ -94,6 +95,12 @@ describe('qemuArguments', () => {
     expect(valuesOf(args, '-device')).toContain('virtserialport,id=inquest.mux,chardev=mux,name=inquest.mux');
   });
 
+  it('has the console on the first serial port and a shell on the second', () => {
+    expect(valuesOf(args, '-serial')).toEqual(['chardev:console', 'chardev:shell']);
+    const shell = valuesOf(args, '-chardev').find((chardev) => chardev.includes('id=shell,'));
+    expect(shell).toContain(`path=${instanceFile(spec.directory, 'shellSocket')},server=on,wait=off`);
+  });
+
   it('puts the image kernel arguments after its own', () => {
     expect(valuesOf(args, '-append')).toEqual([
       'console=ttyS0 loglevel=6 inquest.loglevel=7 panic=1 inquest.root=/dev/vda inquest.hostname=sample rw',
@@ -121,7 +128,7 @@ describe('qemuArguments', () => {
   it('lets no comma of a path become an option', () => {
     const hostile = sampleVmSpec('/a,server=off', {});
     const sockets = valuesOf(qemuArguments(hostile, TCG), '-chardev').filter((value) => value.includes('path='));
-    expect(sockets).toHaveLength(4);
+    expect(sockets).toHaveLength(5);
     for (const socket of sockets) expect(socket).toContain('path=/a,,server=off/');
   });
 });

@@ -41,7 +41,7 @@ export function qemuArguments(spec: VmSpec, options: ArgumentOptions): string[] 
     ...memoryArguments(spec, options),
     ...isolationArguments(),
     ...monitorArguments(spec),
-    ...consoleArguments(spec),
+    ...serialArguments(spec),
     ...linkArguments(spec),
     ...diskArguments(spec),
     ...witnessArguments(),
@@ -98,9 +98,12 @@ function monitorArguments({ directory }: VmSpec): string[] {
   ];
 }
 
-const consoleArguments = ({ directory }: VmSpec): string[] => [
+/** The console is ttyS0 of the guest. A shell may be on ttyS1, of which the evidence takes no notice. */
+const serialArguments = ({ directory }: VmSpec): string[] => [
   ...servedSocket('console', instanceFile(directory, 'serialSocket')),
   ...['-serial', 'chardev:console'],
+  ...servedSocket('shell', instanceFile(directory, 'shellSocket')),
+  ...['-serial', 'chardev:shell'],
 ];
 
 // Only a port with an id makes QEMU send VSERPORT_CHANGE, the host's best sign of the agent's life and death.

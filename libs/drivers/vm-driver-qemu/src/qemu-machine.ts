@@ -9,6 +9,9 @@ import {
   type InputAction,
   type InputHandle,
   type ScreenshotHandle,
+  type SerialCommand,
+  type SerialResult,
+  type SerialShell,
   type VmEvent,
   type VmExit,
   type VmHandleCapabilities,
@@ -18,6 +21,7 @@ import {
 } from '@inquest/vm-driver';
 import type { MonitorUser, OwnedMachine } from '@inquest/vm-instance';
 import { MachineScreen } from './screen';
+import { SerialPort } from './serial-port';
 import { unlinkMonitorSockets, unlinkNetworkSockets } from './connections';
 import { endMigration, saveDeviceState } from './device-state';
 import type { QemuProcess } from './qemu-process';
@@ -48,7 +52,7 @@ export interface QemuMachineParts {
 }
 
 /** One running QEMU. */
-export class QemuMachine implements ScreenshotHandle, InputHandle, OwnedMachine {
+export class QemuMachine implements ScreenshotHandle, InputHandle, SerialShell, OwnedMachine {
   readonly machineId: MachineId;
   readonly incarnation: number;
   readonly pid: number;
@@ -56,6 +60,7 @@ export class QemuMachine implements ScreenshotHandle, InputHandle, OwnedMachine 
   readonly link: GuestLink;
   readonly exited: Promise<VmExit>;
   private readonly screen: MachineScreen;
+  private readonly shellPort: SerialPort;
   private readonly listeners = new Set<(event: VmEvent) => void>();
 
   constructor(private readonly parts: QemuMachineParts) {
@@ -65,8 +70,9 @@ export class QemuMachine implements ScreenshotHandle, InputHandle, OwnedMachine 
     this.pid = process.identity.pid;
     this.link = link;
     const { hasScreen = false } = spec;
-    this.capabilities = { screenshot: hasScreen, input: hasScreen };
+    this.capabilities = { screenshot: hasScreen, input: hasScreen, serialShell: true };
     this.screen = new MachineScreen(spec, (name, args, signal) => this.command(name, args, signal));
+    this.shellPort = new SerialPort(spec, () => this.isEnding());
     parts.recorder.onEvent((event) => this.tell(event));
     this.exited = this.observeEnd();
     void this.watchRecorder();
@@ -127,6 +133,10 @@ export class QemuMachine implements ScreenshotHandle, InputHandle, OwnedMachine 
 
   sendInput(actions: readonly InputAction[], signal: AbortSignal): Promise<void> {
     return this.screen.send(actions, signal);
+  }
+
+  execSerial(command: SerialCommand, signal: AbortSignal): Promise<SerialResult> {
+    return this.shellPort.exec(command, signal);
   }
 
   async stop({ graceMs }: { readonly graceMs: number }): Promise<VmExit> {

@@ -38,6 +38,7 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     templates: true,
     screenshots: true,
     input: true,
+    serialShells: true,
     shares: true,
     networks: true,
     copies: true,

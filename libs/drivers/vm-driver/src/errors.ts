@@ -113,8 +113,33 @@ export const vmDriverError = defineErrors({
   VM_INPUT_INVALID: {
     fault: 'caller',
     status: 400,
-    when: 'A text has a character that no key types, a key has no such name, or a position is not on the screen.',
+    when: 'A text has a character that no key types, a key has no such name, a position is not on the screen, or a command is empty or too long for a serial port.',
     remediation: 'Correct what the message names; nothing of this input was sent to the machine.',
+  },
+  VM_SERIAL_BUSY: {
+    fault: 'caller',
+    status: 409,
+    when: 'Another command is being run by the serial port of the machine, which takes one at a time; nothing was typed.',
+    remediation: 'Wait for its end or its time limit, then try again.',
+  },
+  VM_SERIAL_SILENT: {
+    fault: 'guest',
+    status: 504,
+    when: 'No shell answered on the second serial port of the machine; the command was not run.',
+    remediation:
+      'Only an image with a shell on ttyS1 answers there (`tiny` has one), and no paused or hung guest; else read the verdict and reset the machine.',
+  },
+  VM_SERIAL_GARBLED: {
+    fault: 'guest',
+    status: 502,
+    when: 'The second serial port of the machine closed, or what came from it is not what the shell was asked for.',
+    remediation: 'Read in the message what was last seen, then try again; a guest that goes on so has to be reset.',
+  },
+  VM_SERIAL_TIMEOUT: {
+    fault: 'guest',
+    status: 504,
+    when: 'A command by the serial port had not ended at its time limit; it was sent an interrupt, as by Ctrl-C.',
+    remediation: 'Give it more time with `--timeout`, or have it run in the background with its output in a file.',
   },
   VM_CAPABILITY_MISSING: {
     fault: 'caller',

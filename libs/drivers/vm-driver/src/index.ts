@@ -36,6 +36,15 @@ export {
   type ShareDriver,
   type VmCopySpec,
 } from './capabilities';
+export {
+  checkSerialCommand,
+  requireSerialShell,
+  SERIAL_COMMAND_MAX_BYTES,
+  supportsSerialShell,
+  type SerialCommand,
+  type SerialResult,
+  type SerialShell,
+} from './serial-shell';
 export { strokeOfCombination, strokesOfText, TYPED_TEXT_MAX_CHARS, type KeyStroke } from './screen/keyboard';
 export { pngSize, type ScreenSize } from './screen/png-size';
 export { cloneSpecOf, type TemplateDriver, type VmCloneSpec, type VmTemplate } from './template-driver';

@@ -20,6 +20,8 @@ export const INSTANCE_FILES = {
   controlSocket: 'vmm/qmp-control.sock',
   /** The guest's serial console. */
   serialSocket: 'vmm/serial.sock',
+  /** The guest's second serial port, for a shell. */
+  shellSocket: 'vmm/shell.sock',
   /** The virtio-serial port that carries the guest link. */
   muxSocket: 'vmm/mux.sock',
   /** Memory of a machine that shall become a template. */
@@ -35,6 +37,7 @@ export const INSTANCE_SOCKETS = [
   'recorderSocket',
   'controlSocket',
   'serialSocket',
+  'shellSocket',
   'muxSocket',
   'stateSocket',
 ] as const satisfies InstanceFile[];

@@ -14,6 +14,8 @@ export interface VmDriverCapabilities {
   readonly shares?: boolean;
   /** A machine can be copied while it runs: `CopyDriver`. Absent = false. */
   readonly copies?: boolean;
+  /** Machines have a second serial port: `SerialShell`. Absent = false. */
+  readonly serialShells?: boolean;
   /** Machines can be wired together: `VmSpec.network`. Absent = false. */
   readonly networks?: boolean;
 }

@@ -45,6 +45,8 @@ export interface VmHandleCapabilities {
   readonly screenshot: boolean;
   /** The machine has a pointer and a keyboard that the host can drive: `InputHandle`. */
   readonly input: boolean;
+  /** The machine has a second serial port, for a shell of the guest: `SerialShell`. Whether one answers is the guest's. */
+  readonly serialShell: boolean;
 }
 
 /** One running life of a machine. */

@@ -14,7 +14,7 @@ export function describeScreen(harnessOf: () => VmDriverHarness): void {
 
   it('gives a machine no screen that did not ask for one, and says so instead of failing later', async () => {
     const { driver, spec, machine } = await startWith({});
-    expect(machine.capabilities).toEqual({ screenshot: false, input: false });
+    expect(machine.capabilities).toMatchObject({ screenshot: false, input: false });
     expect(() => requireScreenshots(machine)).toThrow(expect.objectContaining({ code: 'VM_CAPABILITY_MISSING' }));
     expect(() => requireInput(machine)).toThrow(expect.objectContaining({ code: 'VM_CAPABILITY_MISSING' }));
     await driver.destroyInstance(spec.directory);
@@ -23,7 +23,7 @@ export function describeScreen(harnessOf: () => VmDriverHarness): void {
   it('gives a machine that asks for a screen what the driver says it can', async () => {
     const { driver, spec, machine } = await startWith({ hasScreen: true });
     const { screenshots, input } = driver.capabilities;
-    expect(machine.capabilities).toEqual({ screenshot: screenshots, input });
+    expect(machine.capabilities).toMatchObject({ screenshot: screenshots, input });
     await driver.destroyInstance(spec.directory);
   });
 

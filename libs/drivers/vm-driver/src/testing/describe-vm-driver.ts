@@ -9,6 +9,7 @@ import type { VmSpec } from '../vm-specification';
 import { describeConnections } from './describe-connections';
 import { describeCopies } from './describe-copies';
 import { describeScreen } from './describe-screen';
+import { describeSerialShell } from './describe-serial-shell';
 import { readEvents, soon, waitUntilUp } from './suite-steps';
 import type { HarnessEnding, VmDriverHarness } from './vm-driver-harness';
 
@@ -27,6 +28,7 @@ export function describeVmDriver(name: string, make: () => Promise<VmDriverHarne
     describeEvidence(() => harness);
     describeLink(() => harness);
     describeScreen(() => harness);
+    describeSerialShell(() => harness);
     describeConnections(() => harness);
     describeCopies(() => harness);
     describeEnd(() => harness);

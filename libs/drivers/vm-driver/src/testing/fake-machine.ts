@@ -1,4 +1,4 @@
-import { abortable, withDeadline, type MachineId } from '@inquest/kernel';
+import { abortable, hasCode, withDeadline, type MachineId } from '@inquest/kernel';
 import type { GuestLink } from '@inquest/guest-link';
 import type { FakeGuest } from '@inquest/guest-link/testing';
 import { vmDriverError } from '../errors';
@@ -6,7 +6,9 @@ import type { EvidenceRecorder } from '../recording/evidence-recorder';
 import type { VmEvent, VmExit, VmHandleCapabilities, VmRecording, VmStatus } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
 import type { InputAction, InputHandle, ScreenshotHandle } from '../capabilities';
+import { checkSerialCommand, type SerialCommand, type SerialResult, type SerialShell } from '../serial-shell';
 import { blankPng } from './blank-png';
+import { playSerialShell } from './fake-serial-shell';
 import { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endings';
 
 const BANNER = '[    0.000000] Linux version 6.1.0-fake (fake@inquest)\r\n';
@@ -15,12 +17,14 @@ const BANNER = '[    0.000000] Linux version 6.1.0-fake (fake@inquest)\r\n';
 export const FAKE_SCREEN = { width: 640, height: 400 } as const;
 
 /** A machine without a processor: the test plays the guest. Its evidence files are real. */
-export class FakeMachine implements ScreenshotHandle, InputHandle {
+export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
   readonly machineId: MachineId;
   readonly incarnation: number;
   readonly capabilities: VmHandleCapabilities;
   /** What was sent to its pointer and keyboard. */
   readonly inputs: InputAction[] = [];
+  /** The shell on its second serial port; null = nobody answers there. */
+  serialShell: ((command: string) => Promise<SerialResult>) | null = playSerialShell;
   readonly link: GuestLink;
   readonly exited: Promise<VmExit>;
   private readonly listeners = new Set<(event: VmEvent) => void>();
@@ -28,6 +32,7 @@ export class FakeMachine implements ScreenshotHandle, InputHandle {
   private writing: Promise<void> = Promise.resolve();
   private isRunning = true;
   private isFrozen = false;
+  private isSerialBusy = false;
   private ending: Promise<void> | null = null;
 
   constructor(
@@ -43,7 +48,7 @@ export class FakeMachine implements ScreenshotHandle, InputHandle {
     this.incarnation = spec.incarnation;
     this.link = guest.link;
     const { hasScreen = false } = spec;
-    this.capabilities = { screenshot: hasScreen, input: hasScreen };
+    this.capabilities = { screenshot: hasScreen, input: hasScreen, serialShell: true };
     this.exited = new Promise((resolve) => (this.settleExited = resolve));
     this.emitEvent('RESUME');
     if (!isContinued) this.print(BANNER);
@@ -133,6 +138,24 @@ export class FakeMachine implements ScreenshotHandle, InputHandle {
     }
   }
 
+  async execSerial(command: SerialCommand, signal: AbortSignal): Promise<SerialResult> {
+    checkSerialCommand(command);
+    const { machineId } = this;
+    await this.assertAnswers('execSerial', signal);
+    if (this.isSerialBusy) throw vmDriverError('VM_SERIAL_BUSY', `the port of machine ${machineId} is busy`);
+    if (this.serialShell === null) throw vmDriverError('VM_SERIAL_SILENT', `no shell in machine ${machineId} answers`);
+    this.isSerialBusy = true;
+    try {
+      const running = abortable(Promise.race([this.serialShell(command.command), this.lost()]), signal, 'the command');
+      return await withDeadline(running, command.timeoutMs, 'the command').catch((e: unknown) => {
+        if (!hasCode(e, 'DEADLINE_EXCEEDED')) throw e;
+        throw vmDriverError('VM_SERIAL_TIMEOUT', `the command in machine ${machineId} did not end`, { machineId }, e);
+      });
+    } finally {
+      this.isSerialBusy = false;
+    }
+  }
+
   async stop({ graceMs }: { readonly graceMs: number }): Promise<VmExit> {
     if (graceMs > 0) {
       const ended = await withDeadline(this.exited, graceMs, 'the end of the machine').catch(() => null);
@@ -144,6 +167,13 @@ export class FakeMachine implements ScreenshotHandle, InputHandle {
   onEvent(listener: (event: VmEvent) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  /** Rejects once it has ended. */
+  private async lost(): Promise<never> {
+    const { machineId } = this;
+    await this.exited;
+    throw vmDriverError('VM_MACHINE_ENDED', `machine ${machineId} ended with the command`, { machineId });
   }
 
   private async assertAnswers(command: string, signal: AbortSignal): Promise<void> {

@@ -43,6 +43,7 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     templates: true,
     screenshots: true,
     input: true,
+    serialShells: true,
     shares: true,
     networks: true,
     copies: true,

@@ -1,5 +1,6 @@
 export { describeVmDriver } from './describe-vm-driver';
 export { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endings';
+export { serialResult } from './fake-serial-shell';
 export { FAKE_SCREEN, FakeMachine } from './fake-machine';
 export { FakeVmDriver, fakeMachineOf, type FakeVmDriverOptions } from './fake-vm-driver';
 export { sampleVmSpec } from './vm-spec-sample';
