@@ -3,7 +3,8 @@ import { lstat, open, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { vmDriverError, type HostCheck, type VmBoot, type VmTemplate } from '@inquest/vm-driver';
 
-const FORMAT_VERSION = 1;
+/** Raised with every change of the devices of a machine, too: a state continues only on the devices that it is of. */
+const FORMAT_VERSION = 2;
 
 /** The files of a template directory besides its record. */
 export const TEMPLATE_FILES = {
