@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ImageDiffView, ImageVersionDetail, ImageView } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { runCommand } from '@inquest/process';
 import { ImageServiceHarness, TOKEN } from './testing/image-service-harness';
 import { ImportSources, sha256 } from './testing/import-sources';

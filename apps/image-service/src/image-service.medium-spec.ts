@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { imageOps } from '@inquest/contracts-image';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { StartMachineRequest } from '@inquest/contracts-vm';
 import { eventually } from '@inquest/testing';
 import { OperationEntity } from './operations/operation.entity';

@@ -18,7 +18,7 @@ import {
   StagedView,
   StageProjectRequest,
 } from '@inquest/contracts-publish';
-import { PageRequest } from '@inquest/contracts-shared';
+import { PageRequest } from '@inquest/contracts-base';
 import type { ProjectId, PublicationId } from '@inquest/kernel';
 import { RpcHandler } from '@inquest/messaging';
 import { CommitsService } from './commits/commits.service';

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { RunState } from '@inquest/contracts-agent';
-import type { ErrorView } from '@inquest/contracts-shared';
+import type { ErrorView } from '@inquest/contracts-base';
 
 @Entity({ name: 'run' })
 @Index('UQ_run_request', ['requestId'], { unique: true })

@@ -1,5 +1,5 @@
 import { PROJECT_PATH } from '@inquest/contracts-agent';
-import { cutText } from '@inquest/contracts-shared';
+import { cutText } from '@inquest/contracts-base';
 import type { RunEntity } from './run.entity';
 
 /** How many earlier runs of the session a model is told of. */

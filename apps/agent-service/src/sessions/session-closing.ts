@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { publishOps, PublishRequest, type PublicationView } from '@inquest/contracts-publish';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import {
   DestroyMachineRequest,
   IncarnationRequest,

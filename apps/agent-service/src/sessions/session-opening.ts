@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PROJECT_PATH } from '@inquest/contracts-agent';
 import { publishOps } from '@inquest/contracts-publish';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { StartMachineRequest, vmError, WaitMachineRequest, type MachineView } from '@inquest/contracts-vm';
 import type { SessionId } from '@inquest/kernel';
 import { RpcClient } from '@inquest/messaging';

@@ -5,7 +5,7 @@ import {
   SessionReport,
   type CensusVerb,
 } from '@inquest/contracts-publish';
-import { cutText, dto } from '@inquest/contracts-shared';
+import { cutText, dto } from '@inquest/contracts-base';
 import type { VerdictView } from '@inquest/contracts-vm';
 import type { SessionId } from '@inquest/kernel';
 import type { Census } from '@inquest/transcript';

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { ErrorView, PersonView } from '@inquest/contracts-shared';
+import type { ErrorView, PersonView } from '@inquest/contracts-base';
 import type { SessionMode, SessionState } from '@inquest/contracts-agent';
 import type { PublicationView } from '@inquest/contracts-publish';
 import type { VerdictView } from '@inquest/contracts-vm';

@@ -19,7 +19,7 @@ import {
   WaitRunRequest,
   WaitSessionRequest,
 } from '@inquest/contracts-agent';
-import { PageRequest } from '@inquest/contracts-shared';
+import { PageRequest } from '@inquest/contracts-base';
 import { type RunId, type SessionId } from '@inquest/kernel';
 import { RpcHandler } from '@inquest/messaging';
 import { RunsService } from '../runs/runs.service';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { agentOps, OpenSessionRequest, ReadTranscriptRequest, type TranscriptPage } from '@inquest/contracts-agent';
-import { dto, PageRequest } from '@inquest/contracts-shared';
+import { dto, PageRequest } from '@inquest/contracts-base';
 import { vmError } from '@inquest/contracts-vm';
 import { newId } from '@inquest/kernel';
 import { AgentHarness } from '../testing/agent-harness';

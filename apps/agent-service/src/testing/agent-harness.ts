@@ -15,7 +15,7 @@ import {
   type SessionView,
   type VerbResult,
 } from '@inquest/contracts-agent';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { CleanupStack, newId, type Operation } from '@inquest/kernel';
 import { EventBus, MessagingModule, RpcClient } from '@inquest/messaging';
 import { MODEL_CLIENT, type ModelClient, type ModelReply, type ModelRequest } from '@inquest/model-client';

@@ -13,7 +13,7 @@ import {
   StagedView,
   StageProjectRequest,
 } from '@inquest/contracts-publish';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { CleanupStack } from '@inquest/kernel';
 import { MessagingModule, natsMicroserviceOptions, RpcHandler } from '@inquest/messaging';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { cutText, errorView, type ErrorView } from '@inquest/contracts-shared';
+import { cutText, errorView, type ErrorView } from '@inquest/contracts-base';
 import type { DomainError, ErrorDetails } from '@inquest/kernel';
 import { createRedactor, type Redact } from '@inquest/transcript';
 import { AgentServiceConfig } from '../agent-service.config';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CheckInternetArguments } from '@inquest/contracts-agent';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { ExecRequest, type EgressView } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import { proxyProbe } from './proxy-probe';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PROJECT_PATH, type RunArguments } from '@inquest/contracts-agent';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { ExecRequest, type ExecOutputView, type ExecView } from '@inquest/contracts-vm';
 import { explainRefusal, guardGit } from '@inquest/git-guard';
 import { VmClient } from '@inquest/vm-client';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ScreenshotArguments } from '@inquest/contracts-agent';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { IncarnationRequest } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import { answered, type VerbAnswer, type VerbContext, type VerbHandler } from './verb-context';

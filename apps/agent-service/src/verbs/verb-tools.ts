@@ -1,6 +1,6 @@
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
 import { VERBS, type VerbRow } from '@inquest/contracts-agent';
-import { descriptionOf } from '@inquest/contracts-shared';
+import { descriptionOf } from '@inquest/contracts-base';
 import type { ModelTool } from '@inquest/model-client';
 
 type Rule = { readonly constraints: unknown[] };

@@ -11,7 +11,7 @@ import {
   ImportDeclaration,
   NamedVersionRequest,
 } from '@inquest/contracts-image';
-import { IsText, IsWhole, Nullable, OperationView } from '@inquest/contracts-shared';
+import { IsText, IsWhole, Nullable, OperationView } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
 import { passThrough, requireStream } from '../machines/stream-proxy';
 

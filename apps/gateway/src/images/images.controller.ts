@@ -8,7 +8,7 @@ import {
   ImageVersionRequest,
   ImageView,
 } from '@inquest/contracts-image';
-import { dto, IsId, IsText, IsWhole, Nullable, OperationView } from '@inquest/contracts-shared';
+import { dto, IsId, IsText, IsWhole, Nullable, OperationView } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
 
 /** Body of a request about one version; none means the newest that fits. */

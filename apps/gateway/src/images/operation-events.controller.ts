@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { imageEvents, ImageOperationChanged, ImageOperationRequest, imageOps } from '@inquest/contracts-image';
-import { dto, type OperationView } from '@inquest/contracts-shared';
+import { dto, type OperationView } from '@inquest/contracts-base';
 import { resumeAfter, sendEvents, whenGone, type ServerSentEvent } from '@inquest/http';
 import { EventBus, RpcClient } from '@inquest/messaging';
 import { OperationParams } from './images.controller';

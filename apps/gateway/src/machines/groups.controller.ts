@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { Matches } from 'class-validator';
-import { dto, IsNested, IsWhole } from '@inquest/contracts-shared';
+import { dto, IsNested, IsWhole } from '@inquest/contracts-base';
 import {
   GROUP_NAME_PATTERN,
   GROUP_SIZE,

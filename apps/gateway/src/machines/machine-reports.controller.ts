@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { dto, IsGuestPath, IsWhole } from '@inquest/contracts-shared';
+import { dto, IsGuestPath, IsWhole } from '@inquest/contracts-base';
 import { GuestMetricsView, IncarnationRequest, OpenStreamRequest } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import { IncarnationBody, IncarnationQuery, MachineParams } from './machine-requests';

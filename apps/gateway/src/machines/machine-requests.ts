@@ -9,7 +9,7 @@ import {
   IsText,
   IsWhole,
   Nullable,
-} from '@inquest/contracts-shared';
+} from '@inquest/contracts-base';
 import {
   CPUS,
   EVIDENCE_FILES,

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Put, Query, Req, Res } from '@nestj
 import { ApiConsumes } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { parseDto } from '@inquest/config';
-import { dto, type StreamTicket } from '@inquest/contracts-shared';
+import { dto, type StreamTicket } from '@inquest/contracts-base';
 import { OpenStreamRequest, type StreamKind } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import { ExecBody, FilesQuery, MachineParams } from './machine-requests';

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import {
   CloneMachineRequest,
   DestroyedView,

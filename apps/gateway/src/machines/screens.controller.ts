@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { IsIn } from 'class-validator';
-import { dto, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { dto, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import {
   ClickRequest,
   IncarnationRequest,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
-import type { StreamTicket } from '@inquest/contracts-shared';
+import type { StreamTicket } from '@inquest/contracts-base';
 import { vmError } from '@inquest/contracts-vm';
 import { httpError } from '@inquest/http';
 import { currentTraceId, TRACE_HEADER } from '@inquest/logging';

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { IsListOf } from '@inquest/contracts-shared';
+import { IsListOf } from '@inquest/contracts-base';
 import { NodeView } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 

@@ -10,7 +10,7 @@ import {
   ReleaseView,
   RetryOptions,
 } from '@inquest/contracts-publish';
-import { PageRequest } from '@inquest/contracts-shared';
+import { PageRequest } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
 
 @Controller('v1')

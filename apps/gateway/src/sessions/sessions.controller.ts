@@ -18,7 +18,7 @@ import {
   WaitSessionRequest,
   type SessionState,
 } from '@inquest/contracts-agent';
-import { dto, IsId, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-shared';
+import { dto, IsId, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
 
 export class WaitSessionQuery {

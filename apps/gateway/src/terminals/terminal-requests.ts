@@ -1,5 +1,5 @@
 import { IsIn, IsString, Matches } from 'class-validator';
-import { IsEnvironment, IsGuestPath, IsId, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { IsEnvironment, IsGuestPath, IsId, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import { TERMINAL_MODES, TERMINAL_SIDE, type TerminalMode } from '@inquest/contracts-vm';
 
 /** A terminal of a machine. */

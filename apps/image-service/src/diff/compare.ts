@@ -5,7 +5,7 @@ import {
   type PackageChangeView,
   type PackageView,
 } from '@inquest/contracts-image';
-import { cutText } from '@inquest/contracts-shared';
+import { cutText } from '@inquest/contracts-base';
 import type { ListedEntry } from './disk-listing';
 
 const MAX_PATH_CHARS = 512;

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { imageOps, UnfreezeRequest, type ImportFormat } from '@inquest/contracts-image';
-import { dto, type OperationView } from '@inquest/contracts-shared';
+import { dto, type OperationView } from '@inquest/contracts-base';
 import { ImageServiceHarness, TOKEN } from '../testing/image-service-harness';
 import { ImportSources, ROOT, sha256, tarOf } from '../testing/import-sources';
 

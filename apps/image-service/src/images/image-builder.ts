@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { Matches } from 'class-validator';
-import { IsNested, IsText } from '@inquest/contracts-shared';
+import { IsNested, IsText } from '@inquest/contracts-base';
 import { ImageStore, type Staging } from '@inquest/image-store';
 import { ImageServiceConfig } from '../image-service.config';
 import { diskOfTar } from '../import/root-import';

@@ -14,7 +14,7 @@ import {
   UnfreezeRequest,
   UploadImageRequest,
 } from '@inquest/contracts-image';
-import { IsText, IsWhole, Nullable, OperationView, StreamTicket } from '@inquest/contracts-shared';
+import { IsText, IsWhole, Nullable, OperationView, StreamTicket } from '@inquest/contracts-base';
 import { RpcHandler } from '@inquest/messaging';
 import { ImageDiffService } from '../diff/image-diff.service';
 import { ImageImports } from '../import/image-imports';

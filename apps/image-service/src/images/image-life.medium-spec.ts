@@ -8,7 +8,7 @@ import {
   UnfreezeRequest,
   type ImageVersionView,
 } from '@inquest/contracts-image';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { StartMachineRequest } from '@inquest/contracts-vm';
 import { ImageStore } from '@inquest/image-store';
 import { runCommand } from '@inquest/process';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageEvents, imageOps, ImageVersionRequest, type ImageLogView } from '@inquest/contracts-image';
-import { dto, OperationRequest } from '@inquest/contracts-shared';
+import { dto, OperationRequest } from '@inquest/contracts-base';
 import { vmError } from '@inquest/contracts-vm';
 import { ImageStore } from '@inquest/image-store';
 import { eventually } from '@inquest/testing';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { imageError, type ImageState, type SmokeCheckView } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { hasCode, isDomainError, toDomainError } from '@inquest/kernel';
 import { ImageStore, recordedFiles, type VersionRecord } from '@inquest/image-store';
 import { installedPackages } from '../diff/installed-packages';

@@ -12,7 +12,7 @@ import {
   ResolvedImage,
   ResolveImageRequest,
 } from '@inquest/contracts-image';
-import { IsId, IsText, IsWhole, Nullable, OperationView } from '@inquest/contracts-shared';
+import { IsId, IsText, IsWhole, Nullable, OperationView } from '@inquest/contracts-base';
 import { RpcHandler } from '@inquest/messaging';
 import { OperationsService } from '../operations/operations.service';
 import { ImageLifecycle } from './image-lifecycle';

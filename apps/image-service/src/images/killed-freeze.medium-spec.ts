@@ -2,7 +2,7 @@ import { existsSync, watch, type FSWatcher } from 'node:fs';
 import { readdir, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { imageOps, ImageVersionRequest, UnfreezeRequest, type ImageVersionView } from '@inquest/contracts-image';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { withDeadline } from '@inquest/kernel';
 import { ImageStore } from '@inquest/image-store';
 import { eventually } from '@inquest/testing';

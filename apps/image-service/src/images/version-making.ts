@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
-import { cutText } from '@inquest/contracts-shared';
+import { cutText } from '@inquest/contracts-base';
 import { toDomainError } from '@inquest/kernel';
 import type { OperationProgress } from '../operations/operations.service';
 import type { Recipe } from '../recipes/recipe';

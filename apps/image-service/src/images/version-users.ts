@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { imageError, type ImageUserView } from '@inquest/contracts-image';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { ListMachinesRequest } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import type { ImageVersionEntity } from './image-version.entity';

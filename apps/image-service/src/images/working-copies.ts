@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { imageError } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { ImageStore, onFileSystem } from '@inquest/image-store';
 import { settleFileSystem } from '../import/disk-converter';
 import { OperationsService, type OperationProgress } from '../operations/operations.service';

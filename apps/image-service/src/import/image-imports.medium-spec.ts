@@ -2,7 +2,7 @@ import { readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { imageOps, ImportImageRequest, UploadImageRequest, type ImportFormat } from '@inquest/contracts-image';
-import { dto, type OperationView } from '@inquest/contracts-shared';
+import { dto, type OperationView } from '@inquest/contracts-base';
 import { eventually } from '@inquest/testing';
 import { ImageServiceHarness, TOKEN } from '../testing/image-service-harness';
 import { askDisk, digestOfFile, ImportSources, ROOT, sha256, tarOf, type TarEntry } from '../testing/import-sources';

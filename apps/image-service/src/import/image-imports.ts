@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { ImportDeclaration, ImportImageRequest, UploadImageRequest } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { ImageBuilder } from '../images/image-builder';
 import { ImageVersionsRepository } from '../images/image-versions.repository';
 import { newVersion, VersionMaking, type VersionKey } from '../images/version-making';

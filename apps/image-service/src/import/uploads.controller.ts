@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Param, Put, Query, Req } from '@nestjs/common';
 import { ApiConsumes } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { dto, IsText, type OperationView } from '@inquest/contracts-shared';
+import { dto, IsText, type OperationView } from '@inquest/contracts-base';
 import { ImageRequest, ImportDeclaration, UploadImageRequest } from '@inquest/contracts-image';
 import { SignedUrl } from '@inquest/http';
 import { ImageImports } from './image-imports';

@@ -2,7 +2,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { UploadImageRequest } from '@inquest/contracts-image';
-import { dto, StreamTicket } from '@inquest/contracts-shared';
+import { dto, StreamTicket } from '@inquest/contracts-base';
 import { UrlSigner } from '@inquest/http';
 import { ImageServiceConfig } from '../image-service.config';
 

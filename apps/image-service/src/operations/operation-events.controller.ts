@@ -2,7 +2,7 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiProduces } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CancelOperationRequest, ImageOperationChanged } from '@inquest/contracts-image';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { sendEvents, whenGone, type ServerSentEvent } from '@inquest/http';
 import { OperationsService } from './operations.service';
 

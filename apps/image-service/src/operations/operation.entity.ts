@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { ErrorView, OperationState } from '@inquest/contracts-shared';
+import type { ErrorView, OperationState } from '@inquest/contracts-base';
 
 @Entity({ name: 'operation' })
 // One operation at a time per image: the database decides between two that come at once.

@@ -2,7 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/comm
 import { DataSource, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { imageError, imageEvents } from '@inquest/contracts-image';
-import type { OperationRequest, OperationView } from '@inquest/contracts-shared';
+import type { OperationRequest, OperationView } from '@inquest/contracts-base';
 import {
   isDomainError,
   kernelError,

@@ -1,5 +1,5 @@
 import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
-import { IsImageName, IsListOf, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { IsImageName, IsListOf, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 
 const MIB = 1024 * 1024;
 

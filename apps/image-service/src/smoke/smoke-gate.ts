@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { imageError, type SmokeCheckView } from '@inquest/contracts-image';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import {
   ExecRequest,
   ShutdownMachineRequest,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { MakeTemplateRequest } from '@inquest/contracts-vm';
 import { toDomainError } from '@inquest/kernel';
 import { VmClient } from '@inquest/vm-client';

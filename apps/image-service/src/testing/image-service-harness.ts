@@ -10,7 +10,7 @@ import {
   type ImageVersionView,
   type ResolvedImage,
 } from '@inquest/contracts-image';
-import { dto, OperationRequest, type OperationView } from '@inquest/contracts-shared';
+import { dto, OperationRequest, type OperationView } from '@inquest/contracts-base';
 import { CleanupStack, type Operation } from '@inquest/kernel';
 import { EventBus, MessagingModule, RpcClient } from '@inquest/messaging';
 import { startService, type RunningService } from '@inquest/service';

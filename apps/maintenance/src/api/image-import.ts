@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ImportDeclaration } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { offline, problemOf } from './problem';
 import { callGateway, queryString, segment } from './request';
 import { readToken } from './token';

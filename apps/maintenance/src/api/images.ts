@@ -7,7 +7,7 @@ import type {
   ImageVersionView,
   ImageView,
 } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { callGateway, segment } from './request';
 import { useGrowingText, type GrowingText } from './use-growing-text';
 

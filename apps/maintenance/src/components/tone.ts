@@ -1,4 +1,4 @@
-import type { OperationState } from '@inquest/contracts-shared';
+import type { OperationState } from '@inquest/contracts-base';
 import type { CheckOutcome, ImageState } from '@inquest/contracts-image';
 import type { MachineState, VerdictView } from '@inquest/contracts-vm';
 import type { RunState, SessionState } from '@inquest/contracts-agent';

@@ -1,4 +1,4 @@
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 
 /** The steps of a freeze as image-service names them, and what they are for people. */
 const STAGES = [

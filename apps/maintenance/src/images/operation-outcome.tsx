@@ -1,6 +1,6 @@
 import { Link, useNavigate } from 'react-router';
 import type { ImageVersionView } from '@inquest/contracts-image';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { useImageWork } from '../api/images';
 import { ProblemNotice } from '../components/notice';
 import { duration } from '../text/phrases';

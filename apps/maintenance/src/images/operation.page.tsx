@@ -1,6 +1,6 @@
 import { useParams } from 'react-router';
 import { Label, ProgressBar } from 'react-aria-components';
-import type { OperationView } from '@inquest/contracts-shared';
+import type { OperationView } from '@inquest/contracts-base';
 import { useCancelOperation, useImage, useOperation } from '../api/images';
 import { AskDialog } from '../components/ask-dialog';
 import { Badge } from '../components/badge';

@@ -1,5 +1,5 @@
 import { MAX_LISTED_PATHS, type CommitView, type HeldView } from '@inquest/contracts-publish';
-import { cutText } from '@inquest/contracts-shared';
+import { cutText } from '@inquest/contracts-base';
 import type { CommitResult, LeftOut } from '@inquest/work-tree';
 
 /** Of one listing, as JSON: three of them fit into a NATS message of 1 MiB, whatever names a guest gives its files. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { StagedView } from '@inquest/contracts-publish';
-import { dto, type StreamTicket } from '@inquest/contracts-shared';
+import { dto, type StreamTicket } from '@inquest/contracts-base';
 import { OpenStreamRequest, vmError } from '@inquest/contracts-vm';
 import { parseDto } from '@inquest/config';
 import { errorFromBody, isDomainError, kernelError } from '@inquest/kernel';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { PUBLICATION_STEPS, type PublicationStepKind, type PublicationStepView } from '@inquest/contracts-publish';
-import { cutText, errorView } from '@inquest/contracts-shared';
+import { cutText, errorView } from '@inquest/contracts-base';
 import { hasCode, isDomainError, toDomainError, type ProjectId } from '@inquest/kernel';
 import { opensPullRequests, publishesReleases, takesTopics, type GitForge } from '@inquest/git-forge';
 import { ProjectsService } from '../projects/projects.service';

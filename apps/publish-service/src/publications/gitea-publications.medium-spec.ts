@@ -6,7 +6,7 @@ import {
   type PublicationStepView,
   type PublicationView,
 } from '@inquest/contracts-publish';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { eventually } from '@inquest/testing';
 import { GiteaFixture, tagOf } from '../testing/gitea-fixture';
 import { PublishHarness, type StagedGuest } from '../testing/publish-harness';

@@ -1,7 +1,7 @@
 import { publishOps, ReleaseRequest, type PublicationView } from '@inquest/contracts-publish';
 import { delay } from '@inquest/kernel';
 import { eventually } from '@inquest/testing';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { GiteaFixture, tagOf } from '../testing/gitea-fixture';
 import { PublishHarness, type StagedGuest } from '../testing/publish-harness';
 import type { PublishProcess } from '../testing/publish-process';

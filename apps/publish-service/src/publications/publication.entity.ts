@@ -6,7 +6,7 @@ import type {
   ReleaseView,
   SessionReport,
 } from '@inquest/contracts-publish';
-import type { ErrorView } from '@inquest/contracts-shared';
+import type { ErrorView } from '@inquest/contracts-base';
 
 @Entity({ name: 'publication' })
 // The same commit of a session is published once, however often it is asked for.

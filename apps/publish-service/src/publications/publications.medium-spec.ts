@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { publishOps, ReleaseRequest, type PublicationList, type PublicationView } from '@inquest/contracts-publish';
-import { dto, PageRequest } from '@inquest/contracts-shared';
+import { dto, PageRequest } from '@inquest/contracts-base';
 import { eventually } from '@inquest/testing';
 import { PublishHarness, type StagedGuest } from '../testing/publish-harness';
 

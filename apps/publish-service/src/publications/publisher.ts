@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { PublicationStepView } from '@inquest/contracts-publish';
-import { errorView, type ErrorView } from '@inquest/contracts-shared';
+import { errorView, type ErrorView } from '@inquest/contracts-base';
 import {
   deadlineSignal,
   hasCode,

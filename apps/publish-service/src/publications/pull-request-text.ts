@@ -1,5 +1,5 @@
 import { MAX_LISTED_PATHS, type HeldView, type SessionCensus, type SessionReport } from '@inquest/contracts-publish';
-import { cutText } from '@inquest/contracts-shared';
+import { cutText } from '@inquest/contracts-base';
 import { printable, printableLine } from '@inquest/transcript';
 
 /** Of forges that keep titles in a column of this length; a longer one is refused. */

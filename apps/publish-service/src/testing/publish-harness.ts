@@ -12,7 +12,7 @@ import {
   type CommitView,
   type PublicationView,
 } from '@inquest/contracts-publish';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { StartMachineRequest } from '@inquest/contracts-vm';
 import { CleanupStack, newId, type Operation } from '@inquest/kernel';
 import { EventBus, MessagingModule, RpcClient } from '@inquest/messaging';

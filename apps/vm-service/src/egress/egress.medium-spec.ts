@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { EvidenceRequest, vmOps, type MachineView, type StartMachineRequest } from '@inquest/contracts-vm';
 import { EGRESS_PORT, LOCAL_MODEL_PORT, type EgressRecord } from '@inquest/egress-proxy';
 import { FakeNetwork } from '@inquest/egress-proxy/testing';

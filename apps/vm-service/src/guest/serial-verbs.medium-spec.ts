@@ -1,4 +1,4 @@
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { ExecSerialRequest, vmOps, type ExecSerialView } from '@inquest/contracts-vm';
 import { serialResult, type FakeMachine } from '@inquest/vm-driver/testing';
 import { VmServiceHarness } from '../testing/vm-service-harness';

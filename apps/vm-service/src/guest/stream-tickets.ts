@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { dto, StreamTicket } from '@inquest/contracts-shared';
+import { dto, StreamTicket } from '@inquest/contracts-base';
 import { vmError, type OpenStreamRequest, type StreamKind } from '@inquest/contracts-vm';
 import { UrlSigner } from '@inquest/http';
 import { OneTimeTickets } from './one-time-tickets';

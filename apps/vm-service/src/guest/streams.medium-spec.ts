@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { OpenStreamRequest, vmOps } from '@inquest/contracts-vm';
 import { FrameDecoder, type Frame } from '@inquest/frame-protocol';
 import { eventually } from '@inquest/testing';

@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile } from 'node:fs/promises';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import {
   CloneMachineRequest,
   StartGroupRequest,

@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Body } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { dto, StreamTicket } from '@inquest/contracts-shared';
+import { dto, StreamTicket } from '@inquest/contracts-base';
 import {
   CancelExecRequest,
   CancelledExecView,

@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { StartGroupRequest, StartMachineRequest, vmOps, type MachineView } from '@inquest/contracts-vm';
 import { createFakeGuest } from '@inquest/guest-link/testing';
 import { eventually } from '@inquest/testing';

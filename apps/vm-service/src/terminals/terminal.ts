@@ -1,4 +1,4 @@
-import { cutText, dto } from '@inquest/contracts-shared';
+import { cutText, dto } from '@inquest/contracts-base';
 import { TerminalView, vmError, type OpenTerminalRequest, type TerminalReason } from '@inquest/contracts-vm';
 import type { ExecExit, TerminalSize } from '@inquest/frame-protocol';
 import type { GuestExec } from '@inquest/guest-link';

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import type { StreamTicket } from '@inquest/contracts-shared';
+import type { StreamTicket } from '@inquest/contracts-base';
 import {
   AttachTerminalRequest,
   LocateTerminalRequest,

@@ -1,4 +1,4 @@
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import {
   AttachTerminalRequest,
   LocateTerminalRequest,

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { OpenTerminalRequest } from '@inquest/contracts-vm';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { createFakeGuest, type FakeGuest } from '@inquest/guest-link/testing';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { dto, StreamTicket } from '@inquest/contracts-shared';
+import { dto, StreamTicket } from '@inquest/contracts-base';
 import {
   TerminalTicket,
   vmError,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import {
   DestroyMachineRequest,
   ExecRequest,

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { MakeTemplateRequest, vmOps, type MachineView } from '@inquest/contracts-vm';
 import { eventually } from '@inquest/testing';
 import { VmServiceHarness } from '../testing/vm-service-harness';

@@ -12,7 +12,7 @@ import {
   IMPORT_FORMATS,
   type ImportFormat,
 } from '@inquest/contracts-image';
-import { OperationView } from '@inquest/contracts-shared';
+import { OperationView } from '@inquest/contracts-base';
 import type { CliContext, ContextOf } from '../context';
 import { cliError } from '../errors';
 import { cancelOperation, followOperation, operationText } from '../run/follow-operation';

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { ImageList, ImageLogView, ImageVersionDetail, ImageVersionView, ImageView } from '@inquest/contracts-image';
-import { OperationView } from '@inquest/contracts-shared';
+import { OperationView } from '@inquest/contracts-base';
 import { printable, printableLine } from '@inquest/transcript';
 import type { CliContext, ContextOf } from '../context';
 import { aligned } from '../output/aligned';

@@ -1,5 +1,5 @@
 import { PublicationView } from '@inquest/contracts-publish';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { describePublication } from './publish.commands';
 
 const COMMIT = 'c'.repeat(40);

@@ -1,4 +1,4 @@
-import { OperationView } from '@inquest/contracts-shared';
+import { OperationView } from '@inquest/contracts-base';
 import { errorFromBody } from '@inquest/kernel';
 import type { CliContext } from '../context';
 import { longPoll, WAIT_MS } from './long-poll';

@@ -1,4 +1,4 @@
-import type { StreamTicket } from '@inquest/contracts-shared';
+import type { StreamTicket } from '@inquest/contracts-base';
 import {
   vmOps,
   type AttachTerminalRequest,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import {
   ListMachinesRequest,
   MEMORY_MIB,

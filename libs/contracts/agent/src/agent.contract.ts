@@ -13,7 +13,7 @@ import {
   Nullable,
   PageRequest,
   PersonView,
-} from '@inquest/contracts-shared';
+} from '@inquest/contracts-base';
 import { VerdictView } from '@inquest/contracts-vm';
 import { PublicationView } from '@inquest/contracts-publish';
 

@@ -1,4 +1,4 @@
-import { descriptionOf } from '@inquest/contracts-shared';
+import { descriptionOf } from '@inquest/contracts-base';
 import { isVerbName, VERB_NAMES, VERBS } from './verbs';
 
 describe('the verb table', () => {

@@ -1,5 +1,5 @@
 import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
-import { Described, IsGuestPath, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { Described, IsGuestPath, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import type { DtoClass } from '@inquest/kernel';
 
 /** Where the guest sees the project's files. */

@@ -1,4 +1,4 @@
-import { describeContract } from '@inquest/contracts-shared/testing';
+import { describeContract } from '@inquest/contracts-base/testing';
 import * as contract from './index';
 
 describeContract({

@@ -1,5 +1,5 @@
 import { IsBoolean, IsIn } from 'class-validator';
-import { IsImageName, IsListOf, IsText, Nullable } from '@inquest/contracts-shared';
+import { IsImageName, IsListOf, IsText, Nullable } from '@inquest/contracts-base';
 import { IsVersion } from './image-version.dto';
 
 /** Changes of one kind that one answer carries; what is left out is said. */

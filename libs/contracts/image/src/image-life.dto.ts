@@ -1,5 +1,5 @@
 import { IsIn } from 'class-validator';
-import { IsImageName, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { IsImageName, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import { IsDigest, IsVersion } from './image-version.dto';
 
 /**

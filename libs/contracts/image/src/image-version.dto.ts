@@ -1,5 +1,5 @@
 import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, Matches } from 'class-validator';
-import { IsId, IsImageName, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { IsId, IsImageName, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from '@inquest/contracts-base';
 
 /** Life of a version: building -> built -> smoke_ok -> frozen -> retired, or failed. `unfrozen` is the open working copy. */
 export const IMAGE_STATES = ['building', 'built', 'smoke_ok', 'frozen', 'retired', 'failed', 'unfrozen'] as const;

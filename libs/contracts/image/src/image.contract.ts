@@ -13,7 +13,7 @@ import {
   OperationRequest,
   OperationView,
   StreamTicket,
-} from '@inquest/contracts-shared';
+} from '@inquest/contracts-base';
 import { ImageDiffRequest, ImageDiffView } from './image-diff.dto';
 import { ImportImageRequest, NamedVersionRequest, UnfreezeRequest, UploadImageRequest } from './image-life.dto';
 import { ImageVersionDetail, ImageVersionView, SealedFileView } from './image-version.dto';

@@ -1,5 +1,5 @@
 import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
-import { IsId, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable, PersonView } from '@inquest/contracts-shared';
+import { IsId, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable, PersonView } from '@inquest/contracts-base';
 
 /** Full id of a commit. */
 export const IsCommit = (): PropertyDecorator => Matches(/^[0-9a-f]{40}$/);

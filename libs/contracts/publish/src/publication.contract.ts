@@ -1,5 +1,5 @@
 import { ArrayMaxSize, ArrayUnique, IsArray, IsBoolean, IsIn, IsString, Matches } from 'class-validator';
-import { ErrorView, IsId, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { ErrorView, IsId, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from '@inquest/contracts-base';
 import { HeldView, IsCommit, MAX_LISTED_PATHS, ProjectRequest } from './commit.contract';
 import { SessionReport } from './session-report';
 

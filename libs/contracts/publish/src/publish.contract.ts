@@ -1,6 +1,6 @@
 import { IsBoolean } from 'class-validator';
 import { event, operation } from '@inquest/kernel';
-import { Empty, IsText, PageRequest } from '@inquest/contracts-shared';
+import { Empty, IsText, PageRequest } from '@inquest/contracts-base';
 import {
   CommitRequest,
   CommitView,

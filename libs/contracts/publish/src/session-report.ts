@@ -1,5 +1,5 @@
 import { ArrayMaxSize, IsArray, IsString, MaxLength } from 'class-validator';
-import { IsListOf, IsNested, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { IsListOf, IsNested, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 
 /** Characters of what a session says of its work; more is cut by whoever reports. */
 export const SESSION_SUMMARY_LENGTH = 16 * 1024;

@@ -1,5 +1,5 @@
 import { IsIn, IsString } from 'class-validator';
-import { IsId, IsWhole } from '@inquest/contracts-shared';
+import { IsId, IsWhole } from '@inquest/contracts-base';
 import { IncarnationRequest } from './machine.dto';
 
 /** The files of an evidence bundle that can be read, by the names that `domain/verdict-engine` gives them. */

@@ -1,5 +1,5 @@
 import { Matches } from 'class-validator';
-import { IsNested, IsWhole } from '@inquest/contracts-shared';
+import { IsNested, IsWhole } from '@inquest/contracts-base';
 import { StartMachineRequest } from './machine.dto';
 
 /** Machines of one group. */

@@ -9,7 +9,7 @@ import {
   IsTimeMs,
   IsWhole,
   Nullable,
-} from '@inquest/contracts-shared';
+} from '@inquest/contracts-base';
 import { IncarnationRequest, MachineRequest } from './machine.dto';
 
 /** Output of one exec that travels inside a reply; more goes by stream. Half of it head, half tail. */

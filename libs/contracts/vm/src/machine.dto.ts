@@ -10,7 +10,7 @@ import {
   IsTimeMs,
   IsWhole,
   Nullable,
-} from '@inquest/contracts-shared';
+} from '@inquest/contracts-base';
 import { MAX_SHARES, ShareView, ShareWish } from './share.dto';
 
 /** `ready` means that a ping with a fresh nonce round-tripped in this incarnation; started is not ready. */

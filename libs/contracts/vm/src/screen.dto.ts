@@ -1,5 +1,5 @@
 import { IsIn, IsString } from 'class-validator';
-import { IsId, IsText, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { IsId, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import { IncarnationRequest } from './machine.dto';
 
 /** What a person reads off a picture of the screen: pixels from its upper left corner. No screen is larger than this. */

@@ -1,4 +1,4 @@
-import { IsNested, IsText, IsWhole } from '@inquest/contracts-shared';
+import { IsNested, IsText, IsWhole } from '@inquest/contracts-base';
 import { ExecOutputView } from './guest-verb.dto';
 import { IncarnationRequest } from './machine.dto';
 

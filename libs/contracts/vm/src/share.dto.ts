@@ -1,5 +1,5 @@
 import { ArrayMaxSize, IsArray, IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
-import { IsGuestPath, IsWhole } from '@inquest/contracts-shared';
+import { IsGuestPath, IsWhole } from '@inquest/contracts-base';
 
 /** Directories that one machine can be given. */
 export const MAX_SHARES = 8;

@@ -1,4 +1,4 @@
-import { IsId, IsImageName, IsWhole, Nullable } from '@inquest/contracts-shared';
+import { IsId, IsImageName, IsWhole, Nullable } from '@inquest/contracts-base';
 import { IsBoolean } from 'class-validator';
 import { CPUS, MEMORY_MIB } from './machine.dto';
 

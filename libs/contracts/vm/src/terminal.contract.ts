@@ -1,4 +1,4 @@
-import { StreamTicket } from '@inquest/contracts-shared';
+import { StreamTicket } from '@inquest/contracts-base';
 import { operation } from '@inquest/kernel';
 import { MachineRequest } from './machine.dto';
 import {

@@ -8,7 +8,7 @@ import {
   IsTimeMs,
   IsWhole,
   Nullable,
-} from '@inquest/contracts-shared';
+} from '@inquest/contracts-base';
 import { IncarnationRequest, MachineRequest } from './machine.dto';
 
 /** Characters of each side of a terminal. */

@@ -1,4 +1,4 @@
-import { Empty, StreamTicket } from '@inquest/contracts-shared';
+import { Empty, StreamTicket } from '@inquest/contracts-base';
 import { event, operation } from '@inquest/kernel';
 import { EvidenceRequest, EvidenceView } from './evidence.dto';
 import {

@@ -1,4 +1,4 @@
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { MachineView, VerdictView, type StartMachineRequest } from '@inquest/contracts-vm';
 import { GuestFiles } from './guest-files';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { dto, StreamTicket } from '@inquest/contracts-shared';
+import { dto, StreamTicket } from '@inquest/contracts-base';
 import { vmError, type OpenStreamRequest } from '@inquest/contracts-vm';
 import { newId, toDomainError } from '@inquest/kernel';
 import type { FakeVmService } from './fake-vm-service';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { dto } from '@inquest/contracts-shared';
+import { dto } from '@inquest/contracts-base';
 import { ExecView, vmError, type ExecRequest, type StartMachineRequest, type vmOps } from '@inquest/contracts-vm';
 import { CleanupStack, DomainError, newMachineId, StateWaiters, type NodeId } from '@inquest/kernel';
 import { MessagingModule, natsMicroserviceOptions } from '@inquest/messaging';

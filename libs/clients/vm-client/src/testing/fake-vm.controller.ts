@@ -1,6 +1,6 @@
 import { Controller, type Type } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { dto, type StreamTicket } from '@inquest/contracts-shared';
+import { dto, type StreamTicket } from '@inquest/contracts-base';
 import {
   CancelledExecView,
   type CancelExecRequest,
