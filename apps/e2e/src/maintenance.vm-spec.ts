@@ -3,7 +3,7 @@ import { cp, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { defaultServices, startStack } from '@inquest/stack';
-import { tempDir, type TempDir } from '@inquest/testing';
+import { eventually, tempDir, type TempDir } from '@inquest/testing';
 import { BrowserUnderTest } from './testing/browser-under-test';
 import { PlatformUnderTest } from './testing/platform-under-test';
 import { IMPOSSIBLE_CHECK, recipesWithBrokenImage } from './testing/recipes-with-broken-image';
@@ -191,7 +191,7 @@ describe('the maintenance app', () => {
       await page.keyboard.press('Tab');
       expect(await page.evaluate<string>('document.activeElement?.getAttribute("aria-label")')).toBe('Terminal input');
       await page.keyboard.press('Control+F6');
-      expect(await focused(page)).toBe('Back to the screen');
+      await whenFocused(page, 'Back to the screen');
       await page.reload();
       await page.getByText('You are in control.').first().waitFor();
       await glow.waitFor();
@@ -329,21 +329,21 @@ describe('the maintenance app', () => {
     await page.goto(`${url}/images/tiny`);
     await button('Build a version').waitFor();
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('Skip to the content');
+    await whenFocused(page, 'Skip to the content');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('Images');
+    await whenFocused(page, 'Images');
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('Build a version');
+    await whenFocused(page, 'Build a version');
     await page.keyboard.press('Enter');
     await page.getByRole('alertdialog', { name: 'Build the next version of tiny?' }).waitFor();
-    expect(await focused(page)).toBe('Build it');
+    await whenFocused(page, 'Build it');
     await page.keyboard.press('Escape');
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('Build a version');
+    await whenFocused(page, 'Build a version');
     await page.getByRole('link', { name: 'Sessions' }).press('Enter');
     await heading('Sessions').waitFor();
-    expect(await focused(page)).toBe('Sessions');
+    await whenFocused(page, 'Sessions');
   });
 
   it.each([
@@ -404,6 +404,10 @@ const sha256Of = async (file: string): Promise<string> =>
 
 /** The text of what has the focus. */
 const focused = (page: Page): Promise<string> => page.evaluate<string>('document.activeElement?.textContent ?? ""');
+
+/** A dialog that opens or closes moves the focus a moment later. */
+const whenFocused = (page: Page, text: string): Promise<void> =>
+  eventually(async () => expect(await focused(page)).toBe(text));
 
 /** Starts the platform with other recipes. The kernel is the one that other tests have fetched, where there is one. */
 async function startWithTools(platform: PlatformUnderTest, tools: string): Promise<string> {

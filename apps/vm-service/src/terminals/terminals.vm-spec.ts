@@ -105,7 +105,8 @@ describe('a terminal of a real guest', () => {
       terminal.resize(person.viewer, { cols: 132, rows: 43 });
       await terminal.type(person.viewer, Buffer.from('until stty size | grep "43 132"; do sleep 0.1; done\r'));
       await person.whenShown(/\n43 132\r\n/);
-      await terminal.type(person.viewer, Buffer.from("echo go''ing; sleep 600\r"));
+      // Said by the command itself: until it is in the foreground, the key is the shell's.
+      await terminal.type(person.viewer, Buffer.from(`sh -c "echo go''ing; exec sleep 600"\r`));
       await person.whenShown(/\ngoing\r\n/);
       await terminal.type(person.viewer, Buffer.from([0x03]));
       await run(person, 'echo "status $?"', 'after');
