@@ -17,7 +17,7 @@ import {
   type ScrollDirection,
 } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
-import { IncarnationBody, MachineParams } from './machine-requests';
+import { BY, IncarnationBody, MachineParams } from './machine-requests';
 
 export class ClickBody extends IncarnationBody {
   /** Pixels from the left, as in a screenshot. */
@@ -60,14 +60,16 @@ export class ScreensController {
   @Post('screen/click')
   @HttpCode(200)
   click(@Param() { machine }: MachineParams, @Body() body: ClickBody): Promise<InputView> {
-    return this.machines.on(machine, (machineId) => this.machines.click(dto(ClickRequest, { ...body, machineId })));
+    return this.machines.on(machine, (machineId) =>
+      this.machines.click(dto(ClickRequest, { ...body, machineId, by: BY })),
+    );
   }
 
   @Post('screen/type')
   @HttpCode(200)
   typeText(@Param() { machine }: MachineParams, @Body() body: TypeTextBody): Promise<InputView> {
     return this.machines.on(machine, (machineId) =>
-      this.machines.typeText(dto(TypeTextRequest, { ...body, machineId })),
+      this.machines.typeText(dto(TypeTextRequest, { ...body, machineId, by: BY })),
     );
   }
 
@@ -75,13 +77,15 @@ export class ScreensController {
   @HttpCode(200)
   pressKeys(@Param() { machine }: MachineParams, @Body() body: PressKeysBody): Promise<InputView> {
     return this.machines.on(machine, (machineId) =>
-      this.machines.pressKeys(dto(PressKeysRequest, { ...body, machineId })),
+      this.machines.pressKeys(dto(PressKeysRequest, { ...body, machineId, by: BY })),
     );
   }
 
   @Post('screen/scroll')
   @HttpCode(200)
   scroll(@Param() { machine }: MachineParams, @Body() body: ScrollBody): Promise<InputView> {
-    return this.machines.on(machine, (machineId) => this.machines.scroll(dto(ScrollRequest, { ...body, machineId })));
+    return this.machines.on(machine, (machineId) =>
+      this.machines.scroll(dto(ScrollRequest, { ...body, machineId, by: BY })),
+    );
   }
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { dto } from '@inquest/contracts-base';
 import {
   ClickRequest,
@@ -24,6 +25,14 @@ describe('the screen of a machine', () => {
     vm.driver.machine(machineId).inputs.length = 0;
   });
   const inputs = () => vm.driver.machine(machineId).inputs;
+  /** What the evidence says that the host did, without its times. */
+  const recorded = async () => {
+    const lines = (await readFile(vm.evidenceFile(machineId, 'actions.jsonl'), 'utf8')).trim().split('\n');
+    return lines.map((line) => {
+      const { action, by, reason } = JSON.parse(line) as Record<string, string>;
+      return `${action} by ${by}: ${reason}`;
+    });
+  };
 
   it('is shown as it is, in its own size', async () => {
     const { png } = await vm.call(vmOps.screenshot, dto(IncarnationRequest, { machineId }));
@@ -56,6 +65,39 @@ describe('the screen of a machine', () => {
     expect(inputs().map(({ kind }) => kind)).toEqual(['scroll', 'move', 'scroll']);
   });
 
+  it('has in its evidence who asked for which input, without what was typed', async () => {
+    const before = (await recorded()).length;
+    const request = { machineId, by: 'anna' };
+    await vm.call(vmOps.click, dto(ClickRequest, { ...request, x: 3, y: 4 }));
+    await vm.call(vmOps.typeText, dto(TypeTextRequest, { ...request, text: 'hunter2' }));
+    await vm.call(vmOps.pressKeys, dto(PressKeysRequest, { ...request, keys: 'ctrl+alt+delete' }));
+    await vm.call(vmOps.pressKeys, dto(PressKeysRequest, { ...request, keys: 'q' }));
+    await vm.call(vmOps.scroll, dto(ScrollRequest, { ...request, direction: 'up', x: 1, y: 2 }));
+    const lines = await recorded();
+    expect(lines.slice(before)).toEqual([
+      'click by anna: left button at 3,4, 1 time',
+      'type_text by anna: 7 characters',
+      'press_keys by anna: ctrl+alt+delete',
+      'press_keys by anna: character',
+      'scroll by anna: up, 3 steps at 1,2',
+    ]);
+    expect(lines.join()).not.toContain('hunter2');
+    await expect(vm.verdict(machineId)).resolves.toMatchObject({ verdict: { class: 'still_running', warnings: [] } });
+  });
+
+  it('is sent nothing before it is on record', async () => {
+    const machine = vm.driver.machine(machineId);
+    const { sendInput } = machine;
+    let known: string[] = [];
+    machine.sendInput = async (...args) => {
+      known = await recorded();
+      return sendInput.apply(machine, args);
+    };
+    await vm.call(vmOps.typeText, dto(TypeTextRequest, { machineId, by: 'ben', text: 'ab' }));
+    machine.sendInput = sendInput;
+    expect(known.at(-1)).toBe('type_text by ben: 2 characters');
+  });
+
   it.each([
     [
       'a pixel beside it',
@@ -83,8 +125,10 @@ describe('the screen of a machine', () => {
       'INPUT_INVALID',
     ],
   ])('is sent nothing for %s', async (_, call, code) => {
+    const before = await recorded();
     await expect(call()).rejects.toMatchObject({ code, fault: 'caller' });
     expect(inputs()).toEqual([]);
+    await expect(recorded()).resolves.toEqual(before);
   });
 
   it('of a machine that has none is refused with what to do, and the machine is unharmed', async () => {

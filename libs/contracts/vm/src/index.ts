@@ -41,6 +41,7 @@ export {
 } from './machine.dto';
 export {
   ClickRequest,
+  InputRequest,
   InputView,
   POINTER_BUTTONS,
   PressKeysRequest,

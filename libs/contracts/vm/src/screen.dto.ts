@@ -18,8 +18,13 @@ export class ScreenshotView {
   @IsString() readonly png!: string;
 }
 
+/** Input for a machine's screen; `by` is who asked, for its evidence. */
+export class InputRequest extends IncarnationRequest {
+  @IsText(64) readonly by: string = 'caller';
+}
+
 /** A click on a pixel of the screen as a picture of it shows it. */
-export class ClickRequest extends IncarnationRequest {
+export class ClickRequest extends InputRequest {
   @IsWhole(0, SCREEN_MAX_PIXELS) readonly x!: number;
   @IsWhole(0, SCREEN_MAX_PIXELS) readonly y!: number;
   @IsIn(POINTER_BUTTONS) readonly button: PointerButton = 'left';
@@ -28,18 +33,18 @@ export class ClickRequest extends IncarnationRequest {
 }
 
 /** A text as typed on a US keyboard; a line end is the Enter key. */
-export class TypeTextRequest extends IncarnationRequest {
+export class TypeTextRequest extends InputRequest {
   @IsText(TYPED_TEXT_MAX_CHARS, 1) readonly text!: string;
 }
 
 /** Keys that are held down together and let go again. */
-export class PressKeysRequest extends IncarnationRequest {
+export class PressKeysRequest extends InputRequest {
   /** Characters and names of keys with `+` between them, such as `ctrl+alt+delete` or `enter`. */
   @IsText(64, 1) readonly keys!: string;
 }
 
 /** Steps of the wheel, where the pointer is or on a pixel of the screen. */
-export class ScrollRequest extends IncarnationRequest {
+export class ScrollRequest extends InputRequest {
   @IsIn(SCROLL_DIRECTIONS) readonly direction!: ScrollDirection;
   @IsWhole(1, 50) readonly steps: number = 3;
   /** Together with `y`: where the pointer goes first. */
