@@ -1,5 +1,7 @@
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { ApiProduces } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
+import type { Response } from 'express';
 import { dto, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import {
   ClickRequest,
@@ -8,7 +10,6 @@ import {
   POINTER_BUTTONS,
   PressKeysRequest,
   SCREEN_MAX_PIXELS,
-  ScreenshotView,
   SCROLL_DIRECTIONS,
   ScrollRequest,
   TYPED_TEXT_MAX_CHARS,
@@ -18,6 +19,7 @@ import {
 } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import { BY, IncarnationBody, MachineParams } from './machine-requests';
+import { passThrough } from './stream-proxy';
 
 export class ClickBody extends IncarnationBody {
   /** Pixels from the left, as in a screenshot. */
@@ -51,10 +53,14 @@ export class ScrollBody extends IncarnationBody {
 export class ScreensController {
   constructor(private readonly machines: VmClient) {}
 
+  /** Answers with the picture itself. */
   @Post('screenshot')
-  @HttpCode(200)
-  screenshot(@Param() { machine }: MachineParams): Promise<ScreenshotView> {
-    return this.machines.on(machine, (machineId) => this.machines.screenshot(dto(IncarnationRequest, { machineId })));
+  @ApiProduces('image/png')
+  async screenshot(@Param() { machine }: MachineParams, @Res() answer: Response): Promise<void> {
+    const { picture } = await this.machines.on(machine, (machineId) =>
+      this.machines.screenshot(dto(IncarnationRequest, { machineId })),
+    );
+    await passThrough(picture, null, answer);
   }
 
   @Post('screen/click')

@@ -9,7 +9,8 @@ import {
   vmOps,
 } from '@inquest/contracts-vm';
 import { pngSize } from '@inquest/vm-driver';
-import { FAKE_SCREEN } from '@inquest/vm-driver/testing';
+import { fetchPicture } from '@inquest/vm-client';
+import { blankPng, FAKE_SCREEN } from '@inquest/vm-driver/testing';
 import { VmServiceHarness } from '../testing/vm-service-harness';
 
 describe('the screen of a machine', () => {
@@ -35,9 +36,33 @@ describe('the screen of a machine', () => {
   };
 
   it('is shown as it is, in its own size', async () => {
-    const { png } = await vm.call(vmOps.screenshot, dto(IncarnationRequest, { machineId }));
-    expect(pngSize(Buffer.from(png, 'base64'))).toEqual(FAKE_SCREEN);
+    const shot = await vm.call(vmOps.screenshot, dto(IncarnationRequest, { machineId }));
+    expect(shot).toMatchObject({ machineId, ...FAKE_SCREEN });
+    const answer = await fetch(shot.picture.url);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    const png = new Uint8Array(await answer.arrayBuffer());
+    expect(pngSize(png)).toEqual(FAKE_SCREEN);
+    expect(png).toHaveLength(shot.sizeBytes);
     await expect(vm.show(machineId)).resolves.toMatchObject({ hasScreen: true });
+  });
+
+  it('is given to one reader, who has the address with its signature', async () => {
+    const shot = await vm.call(vmOps.screenshot, dto(IncarnationRequest, { machineId }));
+    const { url } = shot.picture;
+    const unsigned = await fetch(url.replace(/signature=.{4}/, 'signature=AAAA'));
+    expect([unsigned.status, (await fetch(url)).status, (await fetch(url)).status]).toEqual([403, 200, 403]);
+  });
+
+  it('is shown whole where it is larger than any message', async () => {
+    const machine = vm.driver.machine(machineId);
+    const { screenshot } = machine;
+    const large = Buffer.concat([blankPng({ width: 4096, height: 4096 }), Buffer.alloc(20 * 1024 * 1024, 5)]);
+    machine.screenshot = () => Promise.resolve(large);
+    const shot = await vm.call(vmOps.screenshot, dto(IncarnationRequest, { machineId }));
+    machine.screenshot = screenshot;
+    expect(shot).toMatchObject({ width: 4096, height: 4096, sizeBytes: large.length });
+    expect(large.equals(await fetchPicture(shot.picture))).toBe(true);
+    await expect(fetchPicture(shot.picture)).rejects.toMatchObject({ code: 'MACHINE_LOST' });
   });
 
   it('is clicked in the middle of the pixel that was named', async () => {

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { dto } from '@inquest/contracts-base';
 import {
+  ScreenshotView,
   vmError,
   type ClickRequest,
   type IncarnationRequest,
   type InputView,
   type PressKeysRequest,
-  type ScreenshotView,
   type ScrollRequest,
   type TypeTextRequest,
 } from '@inquest/contracts-vm';
@@ -24,6 +25,7 @@ import {
 } from '@inquest/vm-driver';
 import { LiveMachines } from '../guest/live-machines';
 import type { LiveMachine } from '../machines/live-machine';
+import { Pictures } from './pictures';
 import { withoutText } from './without-text';
 
 const SCREENSHOT_TIMEOUT_MS = 8_000;
@@ -44,13 +46,18 @@ interface Position {
  */
 @Injectable()
 export class ScreensService {
-  constructor(private readonly machines: LiveMachines) {}
+  constructor(
+    private readonly machines: LiveMachines,
+    private readonly pictures: Pictures,
+  ) {}
 
-  /** What the screen shows. */
+  /** What the screen shows now, to be fetched within a minute. */
   screenshot(request: IncarnationRequest): Promise<ScreenshotView> {
     return this.with(request, async ({ handle }) => {
       const png = await photograph(handle);
-      return { machineId: handle.machineId, png: Buffer.from(png).toString('base64') };
+      const { width, height } = pngSize(png);
+      const { machineId } = handle;
+      return dto(ScreenshotView, { machineId, width, height, sizeBytes: png.length, picture: this.pictures.hold(png) });
     });
   }
 

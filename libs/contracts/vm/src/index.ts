@@ -46,6 +46,7 @@ export {
   POINTER_BUTTONS,
   PressKeysRequest,
   SCREEN_MAX_PIXELS,
+  SCREENSHOT_MAX_BYTES,
   ScreenshotView,
   SCROLL_DIRECTIONS,
   ScrollRequest,

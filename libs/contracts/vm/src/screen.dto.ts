@@ -1,9 +1,11 @@
-import { IsIn, IsString } from 'class-validator';
-import { IsId, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
+import { IsIn } from 'class-validator';
+import { IsId, IsNested, IsText, IsWhole, Nullable, StreamTicket } from '@inquest/contracts-base';
 import { IncarnationRequest } from './machine.dto';
 
 /** What a person reads off a picture of the screen: pixels from its upper left corner. No screen is larger than this. */
 export const SCREEN_MAX_PIXELS = 16_383;
+/** A picture is PNG; a screen of 4096 x 4096 pixels in 32 bits has no more bytes than this, compressed or not. */
+export const SCREENSHOT_MAX_BYTES = 4096 * 4096 * 4;
 /** What is typed at once; the keyboard takes about 25 characters a second. */
 export const TYPED_TEXT_MAX_CHARS = 1024;
 
@@ -12,10 +14,14 @@ export type PointerButton = (typeof POINTER_BUTTONS)[number];
 export const SCROLL_DIRECTIONS = ['up', 'down'] as const;
 export type ScrollDirection = (typeof SCROLL_DIRECTIONS)[number];
 
+/** A picture of a screen as it was when it was asked for. */
 export class ScreenshotView {
   @IsId() readonly machineId!: string;
-  /** PNG, base64: a text console is small. */
-  @IsString() readonly png!: string;
+  @IsWhole(1, SCREEN_MAX_PIXELS) readonly width!: number;
+  @IsWhole(1, SCREEN_MAX_PIXELS) readonly height!: number;
+  @IsWhole(1, SCREENSHOT_MAX_BYTES) readonly sizeBytes!: number;
+  /** Where the PNG waits for its one reader. */
+  @IsNested(() => StreamTicket) readonly picture!: StreamTicket;
 }
 
 /** Input for a machine's screen; `by` is who asked, for its evidence. */

@@ -47,6 +47,8 @@ export class FakeVmService {
   /** Every call that arrived, oldest first. */
   readonly calls: VmOpName[] = [];
   readonly streams = new FakeStreams(this);
+  /** What the screens of its machines show, as PNG; null: they have none. */
+  picture: Uint8Array | null = null;
   readonly waiters = new StateWaiters();
   /** Runs the commands of `exec`. */
   onExec: FakeExec = () => ({});

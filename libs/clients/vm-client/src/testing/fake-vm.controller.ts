@@ -23,6 +23,7 @@ import {
   RemovedTemplatesView,
   RemoveTemplatesRequest,
   ResetMachineRequest,
+  ScreenshotView,
   ShutdownMachineRequest,
   StartMachineRequest,
   TemplateView,
@@ -204,9 +205,13 @@ export function fakeVmController(service: FakeVmService): Type {
     }
 
     @RpcHandler(vmOps.screenshot)
-    screenshot(@Payload() { machineId }: IncarnationRequest): Promise<never> {
+    screenshot(@Payload() { machineId }: IncarnationRequest): Promise<ScreenshotView> {
       return service.perform('screenshot', () => {
-        throw vmError('MACHINE_CAPABILITY_MISSING', `machine ${service.ready(machineId).view.machineId} has no screen`);
+        const { picture: png } = service;
+        service.ready(machineId);
+        if (png === null) throw vmError('MACHINE_CAPABILITY_MISSING', `machine ${machineId} has no screen`);
+        const picture = service.streams.issuePicture(png);
+        return dto(ScreenshotView, { machineId, width: 640, height: 400, sizeBytes: png.length, picture });
       });
     }
   }
