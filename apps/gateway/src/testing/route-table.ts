@@ -44,6 +44,14 @@ export const ROUTES: readonly Route[] = [
     request: { name: 'tiny', version: null },
   },
   {
+    route: 'POST /v1/images/{name}/template',
+    call: '/v1/images/tiny/template',
+    body: { version: 3 },
+    status: 202,
+    subject: imageOps.makeTemplate.subject,
+    request: { name: 'tiny', version: 3 },
+  },
+  {
     route: 'GET /v1/operations/{operationId}',
     call: '/v1/operations/op-1?waitMs=500&knownStep=boot',
     subject: imageOps.operation.subject,

@@ -9,6 +9,7 @@ import type { Recipe } from '../recipes/recipe';
 import { RecipesService } from '../recipes/recipes.service';
 import { SmokeGate } from '../smoke/smoke-gate';
 import { ImageBuilder } from './image-builder';
+import { TEMPLATE_OPERATION, TemplateUpkeep } from '../templates/template-upkeep';
 import { VersionTemplates } from '../templates/version-templates';
 import { imageUnknown } from './image-refusals';
 import type { ImageVersionEntity } from './image-version.entity';
@@ -47,6 +48,7 @@ export class ImageLifecycle {
     private readonly copies: WorkingCopies,
     private readonly users: VersionUsers,
     private readonly templates: VersionTemplates,
+    private readonly upkeep: TemplateUpkeep,
   ) {}
 
   /** Builds the next version of a recipe. Throws `IMAGE_RECIPE_*`, `IMAGE_BUSY`; the rest is in the operation. */
@@ -84,6 +86,15 @@ export class ImageLifecycle {
         throw e;
       }
       await this.versions.change(row, progress.operationId, { verifiedAt: new Date() });
+    });
+  }
+
+  /** Has every node make the template of a frozen version that it does not have. Throws as `verify` does. */
+  async makeTemplate(name: string, version: number | null): Promise<OperationView> {
+    const row = await this.choose(name, version, ['frozen'], 'given a template');
+    return this.operations.begin(TEMPLATE_OPERATION, name, row.version, async (progress) => {
+      await this.templates.remake(row, progress);
+      this.upkeep.noteMade(row);
     });
   }
 

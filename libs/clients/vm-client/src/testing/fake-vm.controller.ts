@@ -26,6 +26,8 @@ import {
   ScreenshotView,
   ShutdownMachineRequest,
   StartMachineRequest,
+  TemplateStateRequest,
+  TemplateStateView,
   TemplateView,
   VerdictReport,
   vmError,
@@ -73,10 +75,26 @@ export function fakeVmController(service: FakeVmService): Type {
 
     @RpcHandler(vmOps.makeTemplate)
     makeTemplate(@Payload() { image, version, cpus, memoryMib }: MakeTemplateRequest): Promise<TemplateView> {
-      return service.perform('makeTemplate', () => {
-        const isNew = !service.templates.has(`${image}:${version}`);
-        service.templates.add(`${image}:${version}`);
+      return service.perform('makeTemplate', async () => {
+        await service.duringTemplate();
+        const key = `${image}:${version}`;
+        const isNew = !service.templates.has(key) || service.unfitTemplates.delete(key);
+        service.templates.add(key);
         return dto(TemplateView, { node: service.nodeId, image, version, cpus, memoryMib: memoryMib ?? 256, isNew });
+      });
+    }
+
+    @RpcHandler(vmOps.templateState, { everyNode: true })
+    templateState(@Payload() { image, version }: TemplateStateRequest): Promise<TemplateStateView> {
+      return service.perform('templateState', () => {
+        const key = `${image}:${version}`;
+        const isThere = service.templates.has(key);
+        const state = isThere ? (service.unfitTemplates.get(key) ?? 'ready') : 'missing';
+        return dto(TemplateStateView, {
+          node: service.nodeId,
+          state,
+          detail: state === 'ready' ? '' : `it is ${state}`,
+        });
       });
     }
 
