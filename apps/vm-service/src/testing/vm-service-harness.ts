@@ -28,6 +28,7 @@ import { startNats, startPostgres, tempDir, type PostgresFixture } from '@inques
 import {
   VM_DRIVER,
   type HostCheck,
+  type VmAdoption,
   type VmCloneSpec,
   type VmCopySpec,
   type VmHandle,
@@ -85,10 +86,16 @@ export class PlayedDriver extends FakeVmDriver {
     return machine;
   }
 
+  override async adopt(machine: VmAdoption): Promise<FakeMachine> {
+    const adopted = await super.adopt(machine);
+    this.machines.push(adopted);
+    return adopted;
+  }
+
   /** The newest machine with that id. */
   machine(machineId: string): FakeMachine {
     const found = this.machines.findLast((machine) => machine.machineId === machineId);
-    if (found === undefined) throw new Error(`machine ${machineId} was never started`);
+    if (found === undefined) throw new Error(`machine ${machineId} was never started or taken over`);
     return found;
   }
 }

@@ -48,6 +48,7 @@ export {
 export { strokeOfCombination, strokesOfText, TYPED_TEXT_MAX_CHARS, type KeyStroke } from './screen/keyboard';
 export { pngSize, type ScreenSize } from './screen/png-size';
 export { cloneSpecOf, type TemplateDriver, type VmCloneSpec, type VmTemplate } from './template-driver';
+export { supportsAdoption, type AdoptingDriver, type VmAdoption } from './adopting-driver';
 export { giveIdentity } from './give-identity';
 export { peerAddress, peerHardwareAddress, peerSocket } from './peer-network';
 export { checkInstanceDirectory, checkVmSpec } from './check-vm-spec';
