@@ -6,6 +6,10 @@ import { PlatformUnderTest } from './testing/platform-under-test';
 /** How often vm-service is killed; the promise was also tried with 50. */
 const KILLS = Number(process.env['INQUEST_TEST_KILLS'] ?? 3);
 
+/** A supervisor gives a service up that ends twenty times in a row, and calls it stable after 30 s (`RESTART_POLICY`). */
+const KILLS_IN_A_ROW = 15;
+const STABLE_MS = 31_000;
+
 /** A start, its readiness and its end fit into this; the moment of the kill is anywhere in it. */
 const MOMENTS_MS = 1_200;
 
@@ -60,6 +64,7 @@ describe(`vm-service, killed at ${KILLS} random moments amid starts, commands, r
   it('leaves nothing without an owner 10 s after its restart, and no running machine is lost', async () => {
     const anchorPid = (await qemusOf(platform.home)).get(anchor)?.pid;
     for (let kill = 1; kill <= KILLS; kill++) {
+      if (kill % KILLS_IN_A_ROW === 0) await delay(STABLE_MS);
       const momentMs = Math.round(Math.random() * MOMENTS_MS);
       const victims = (await machines()).filter(({ machineId }) => machineId !== anchor);
       const dead = new AbortController();

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import type { MachineState } from '@inquest/contracts-vm';
 import type { MachineId } from '@inquest/kernel';
 import { instanceFile } from '@inquest/vm-driver';
+import { eventually } from '@inquest/testing';
 import { FakeVmDriver, sampleVmSpec, type FakeMachine } from '@inquest/vm-driver/testing';
 import { VmServiceHarness } from '../testing/vm-service-harness';
 import { MachineEntity } from './machine.entity';
@@ -100,6 +101,27 @@ describe('the start of vm-service after a crash', () => {
       const actions = await readFile(vm.evidenceFile(machineId, 'actions.jsonl'), 'utf8').catch(() => '');
       expect(actions).not.toContain('"action":"reap"');
       await vm.destroy(machineId);
+    });
+
+    it('and takes over what the one before was told to keep when it stopped', async () => {
+      await vm.stopVmService();
+      await vm.startVmService({ INQUEST_MACHINES_AT_STOP: 'keep' });
+      const { machineId } = await vm.boot({ name: 'kept' });
+      const { driver } = vm;
+      const { spec, guest } = driver.machine(machineId);
+      guest.agent.execs.results.set('sleep 1000', { hangs: true });
+      const cut = vm.exec(machineId, 'sleep 1000').catch((e: unknown) => e);
+      await eventually(() => guest.agent.execs.runningCount === 1);
+      await vm.stopVmService();
+      expect(await cut).toBeInstanceOf(Error);
+      // As the end of its process does.
+      await driver.abandon(spec.directory);
+      await vm.startVmService();
+      await expect(vm.show(machineId)).resolves.toMatchObject({ state: 'ready', incarnation: 1 });
+      const probes = await readFile(vm.evidenceFile(machineId, 'probes.jsonl'), 'utf8');
+      expect(probes).not.toContain('"kind":"link"');
+      await vm.driver.machine(machineId).end('reset');
+      await expect(vm.waitFor(machineId, 'ended')).resolves.toMatchObject({ verdict: { class: 'guest_reset' } });
     });
 
     it('and judges one that ended meanwhile by what its monitor has recorded itself', async () => {

@@ -152,7 +152,7 @@ export class VmServiceHarness {
   }
 
   /** Starts vm-service with a driver that knows nothing of earlier machines. */
-  async startVmService(): Promise<void> {
+  async startVmService(more: Readonly<Record<string, string>> = {}): Promise<void> {
     this.driver = new PlayedDriver(this.instancesRoot);
     this.driver.whenProbed = this.whenProbed;
     const driver: DynamicModule = {
@@ -165,7 +165,7 @@ export class VmServiceHarness {
       module: (config: Parameters<typeof VmServiceModule.with>[0]) =>
         VmServiceModule.with(config, driver, this.networkModule()),
     };
-    this.running = await startService(definition, this.env);
+    this.running = await startService(definition, { ...this.env, ...more });
   }
 
   async stopVmService(): Promise<void> {
