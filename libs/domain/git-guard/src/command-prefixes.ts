@@ -168,7 +168,7 @@ export const SHELLS: ReadonlySet<string> = new Set([
 ]);
 
 /** Options of the shells that take the next word as their value: bash(1), dash(1), zsh(1). */
-export const SHELL_VALUED_OPTIONS: ReadonlySet<string> = new Set(['-o', '-O', '--rcfile', '--init-file']);
+export const SHELL_VALUED_OPTIONS: readonly string[] = ['-o', '-O', '--rcfile', '--init-file'];
 
 /** Commands that always read a script on standard input. */
 export const STDIN_SCRIPT_COMMANDS: ReadonlySet<string> = new Set(['at', 'batch']);

@@ -8,7 +8,7 @@ import {
   type CommandMarkers,
   type CommandPrefix,
 } from './command-prefixes';
-import { dashedSubcommand, isGit, subcommandWords } from './git-command';
+import { dashedSubcommand, subcommandWords } from './git-command';
 
 /** What running one command line comes to, once the commands that run other commands are taken off. */
 export type Invocation =
@@ -30,6 +30,8 @@ export type Invocation =
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 
+const SOURCE_COMMANDS: ReadonlySet<string> = new Set(['.', 'source']);
+
 const STDIN_FILES: ReadonlySet<string> = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
 
 const basename = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
@@ -46,21 +48,23 @@ const MAX_PREFIXES = 32;
 export const resolveInvocations = (argv: readonly Field[], stdin: Field | null): readonly Invocation[] =>
   resolve(argv, stdin, 0);
 
-function resolve([command, ...args]: readonly Field[], stdin: Field | null, depth: number): readonly Invocation[] {
+function resolve(argv: readonly Field[], stdin: Field | null, depth: number): readonly Invocation[] {
+  const [command] = argv;
   if (command === undefined) return [];
   if (depth > MAX_PREFIXES) return [{ kind: 'too-deep' }];
+  const args = argv.slice(1);
   // `$SUDO git add`: a dynamic word before git or a prefix is most likely an empty variable or a prefix.
   if (!command.isKnown) {
     const known = args.findIndex(({ isKnown }) => isKnown);
     return startsCommand(args[known]) ? resolve(args.slice(known), stdin, depth + 1) : [];
   }
-  if (isGit(command)) return resolveGit(command, subcommandWords(args), stdin, depth);
-  const dashed = dashedSubcommand(command);
-  if (dashed !== null) return [{ kind: 'git', command, words: [derivedField(dashed, command.pos), ...args] }];
   const name = basename(command.text);
+  if (name === 'git') return resolveGit(command, subcommandWords(args), stdin, depth);
+  const dashed = dashedSubcommand(name);
+  if (dashed !== null) return [{ kind: 'git', command, words: [derivedField(dashed, command.pos), ...args] }];
   if (SHELLS.has(name)) return resolveShell(args);
   if (STDIN_SCRIPT_COMMANDS.has(name)) return [{ kind: 'stdin-script' }];
-  if (name === '.' || name === 'source') return resolveScriptFile(args, true);
+  if (SOURCE_COMMANDS.has(name)) return resolveScriptFile(args, true);
   const markers = EMBEDDED_COMMANDS.get(name);
   if (markers !== undefined) return embeddedLines(args, markers).flatMap((line) => resolve(line, stdin, depth + 1));
   const prefix = COMMAND_PREFIXES.get(name);
@@ -68,10 +72,26 @@ function resolve([command, ...args]: readonly Field[], stdin: Field | null, dept
   return [{ kind: 'other', name: command.text, args }];
 }
 
+/**
+ * False for a command that runs nothing but itself, whatever its arguments are: neither git, nor a shell, nor a command
+ * that runs another one.
+ */
+export function mayRunOthers(command: string): boolean {
+  const name = basename(command);
+  return (
+    COMMAND_PREFIXES.has(name) ||
+    SHELLS.has(name) ||
+    EMBEDDED_COMMANDS.has(name) ||
+    STDIN_SCRIPT_COMMANDS.has(name) ||
+    SOURCE_COMMANDS.has(name) ||
+    name.startsWith('git')
+  );
+}
+
 function startsCommand(field: Field | undefined): boolean {
   if (field?.isKnown !== true) return false;
   const name = basename(field.text);
-  return isGit(field) || SHELLS.has(name) || COMMAND_PREFIXES.has(name);
+  return name === 'git' || SHELLS.has(name) || COMMAND_PREFIXES.has(name);
 }
 
 function resolveGit(
@@ -82,7 +102,7 @@ function resolveGit(
 ): readonly Invocation[] {
   const [subcommand, verb, ...rest] = words;
   if (subcommand?.text !== 'submodule' || verb?.text !== 'foreach') return [{ kind: 'git', command, words }];
-  const line = scanArguments(rest, { valued: new Set(), stopsAtOperand: true }).operands;
+  const line = scanArguments(rest, { valued: [], stopsAtOperand: true }).operands;
   return line.length === 1 ? joinedScript(line) : resolve(line, stdin, depth + 1);
 }
 
@@ -131,7 +151,7 @@ function resolvePrefix(
   stdin: Field | null,
   depth: number,
 ): readonly Invocation[] {
-  const valued = new Set(prefix.valued);
+  const { valued = [] } = prefix;
   const { options, operands } = scanArguments(args, { valued, stopsAtOperand: true });
   if (hasOption(options, prefix.lookupOptions)) return [];
   if (prefix.commandOptions !== undefined && !hasOption(options, prefix.commandOptions)) {

@@ -5,12 +5,15 @@ import { MAX_SCRIPT_LENGTH } from './text-budget';
 
 /** The part of the word expander that this file needs; the expander itself asks for the output of substitutions. */
 export interface CommandExpansion {
-  expandCommand(words: Command['args']): readonly (readonly Field[])[];
+  expandCommand(words: Command['args'], name?: Word): readonly (readonly Field[])[];
   expandWord(word: Word): readonly (readonly Field[])[];
 }
 
 // The only escapes of printf(1) that matter for the structure of a script.
 const PRINTF_ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\\': '\\', '"': '"' };
+
+/** The commands whose output is looked at. */
+const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf', 'cat', 'tee', 'which', 'type', 'command']);
 
 const isStdin = (redirect: Redirection): boolean =>
   redirect.descriptor === undefined ||
@@ -58,15 +61,20 @@ export function literalOutput(
 }
 
 function joinOutputs(list: Script | CompoundList, words: CommandExpansion, stdin: Field | null): Field | null {
-  const outputs = list.commands.map(({ command }) => literalOutput(command, words, stdin));
-  const known = outputs.filter((output) => output !== null);
-  if (known.length < outputs.length) return null;
-  return known.length === 1 ? (known[0] ?? null) : derivedField(known.map(({ text }) => text).join(''), list.pos);
+  const outputs: Field[] = [];
+  for (const { command } of list.commands) {
+    const output = literalOutput(command, words, stdin);
+    if (output === null) return null;
+    outputs.push(output);
+  }
+  return outputs.length === 1 ? (outputs[0] ?? null) : derivedField(outputs.map(({ text }) => text).join(''), list.pos);
 }
 
 function commandOutput(command: Command, words: CommandExpansion, stdin: Field | null): Field | null {
   if (command.name === undefined) return null;
-  const [name, ...args] = words.expandCommand([command.name, ...command.args])[0] ?? [];
+  // Most commands are none of these, and their words need no expansion to see that.
+  if (command.name.parts === undefined && !PRINTERS.has(command.name.value)) return null;
+  const [name, ...args] = words.expandCommand(command.args, command.name)[0] ?? [];
   if (name?.isKnown !== true) return null;
   const texts = args.map(({ text }) => text);
   const print = (text: string): Field =>

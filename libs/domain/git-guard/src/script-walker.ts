@@ -1,23 +1,24 @@
 import {
   forEachChild,
   parse,
-  type ArithmeticCommandExpansion,
   type Assignment,
   type Command,
-  type CommandExpansionPart,
   type Function as FunctionDefinition,
   type ParsedScript,
   type Pipeline,
-  type ProcessSubstitutionPart,
+  type Statement,
   type SyntaxNode,
+  type Word,
 } from 'unbash';
 
 import { derivedField, type Field } from './arguments';
 import { findGitWrite, type GitWrite } from './git-command';
-import { resolveInvocations, type Invocation } from './invocation';
+import { mayRunOthers, resolveInvocations, type Invocation } from './invocation';
 import { literalOutput, redirectedInput } from './literal-output';
-import { ShellScope, type VariableValue } from './shell-scope';
-import { MAX_WORK_LENGTH, TextBudget } from './text-budget';
+import { excessOf } from './script-bounds';
+import { MAX_ALTERNATIVES, ShellScope, type VariableValue } from './shell-scope';
+import { hasRedirects, holdsNoScript, isSubstitution, type Substitution } from './syntax-nodes';
+import { TextBudget, workLength } from './text-budget';
 import { WordExpander } from './word-expansion';
 
 /** The first write that the walk came to. */
@@ -32,8 +33,6 @@ export interface WalkResult {
   /** Why a script inside the script could not be read; null when all was read. */
   readonly unread: string | null;
 }
-
-type Substitution = CommandExpansionPart | ProcessSubstitutionPart | ArithmeticCommandExpansion;
 
 type ScriptInvocation = Extract<Invocation, { kind: 'script' }>;
 
@@ -55,8 +54,11 @@ interface Context {
 // `sh -c` in `sh -c` in `sudo su -c`: people come to three.
 const MAX_DEPTH = 8;
 
-// Quadratic in the parser; no real script comes near.
-const MAX_HEREDOCS = 512;
+// More than the longest command line that people write by far; each may stand for several fields.
+const MAX_WORDS = 4096;
+
+// Far more than people write, each on a line of its own, in the longest script that is examined.
+const MAX_INNER_SCRIPTS = 6144;
 
 // What a call costs besides its body, so that functions which only call each other end soon.
 const CALL_COST = 64;
@@ -66,33 +68,51 @@ const DECLARATIONS: ReadonlySet<string> = new Set(['export', 'declare', 'typeset
 /** Walks one script, and the scripts inside it, in source order until a git command that writes. Use it once. */
 export class ScriptWalker {
   private readonly scope = new ShellScope();
-  private readonly budget = new TextBudget(MAX_WORK_LENGTH);
-  private readonly words = new WordExpander(this.scope, this.budget);
+  private readonly budget: TextBudget;
+  private readonly words: WordExpander;
   private readonly functions = new Map<string, { readonly body: SyntaxNode; readonly origin: Origin }>();
   private readonly aliases = new Map<string, string>();
+  private innerScripts = 0;
   private finding: WriteFinding | null = null;
   private unread: string | null = null;
 
+  constructor(private readonly source: string) {
+    this.budget = new TextBudget(workLength(source));
+    this.words = new WordExpander(this.scope, this.budget);
+  }
+
   /** Never throws for any text; what the parser cannot read is told in `unread`. */
-  walk(source: string): WalkResult {
+  walk(): WalkResult {
     const origin: Origin = { base: 0, isVerbatim: true };
-    this.visitText(source, { origin, stdin: null, depth: 0 });
+    this.visitText(this.source, { origin, stdin: null, depth: 0 });
     return { finding: this.finding, unread: this.unread };
   }
 
   private visitText(text: string, context: Context): void {
     if (context.depth > MAX_DEPTH) return this.giveUp(`scripts are nested more than ${MAX_DEPTH} deep`);
     if (!this.budget.spend(text.length)) return this.giveUp('it expands to more text than is examined');
-    if (text.split('<<', MAX_HEREDOCS + 2).length > MAX_HEREDOCS + 1) {
-      return this.giveUp(`it has more than ${MAX_HEREDOCS} heredocs`);
-    }
-    this.visitScript(parse(text), context);
+    const excess = excessOf(text);
+    if (excess !== null) return this.giveUp(excess);
+    // Taken off one by one: what a visit makes the parser add to a statement is garbage as soon as the visit ends.
+    const pending = this.statementsOf(parse(text)).reverse();
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) this.visit(next.command, context);
+  }
+
+  private statementsOf({ commands, errors: [error] = [] }: ParsedScript): Statement[] {
+    if (error === undefined) return [...commands];
+    this.giveUp(`the shell syntax is broken: ${error.message}`);
+    return [];
   }
 
   private visitScript(script: ParsedScript, context: Context): void {
-    const [error] = script.errors ?? [];
-    if (error !== undefined) return this.giveUp(`the shell syntax is broken: ${error.message}`);
-    for (const statement of script.commands) this.visit(statement.command, context);
+    for (const { command } of this.statementsOf(script)) this.visit(command, context);
+  }
+
+  /** Counts a script inside the script; false when there were too many. */
+  private admitsInnerScript(): boolean {
+    if (++this.innerScripts <= MAX_INNER_SCRIPTS) return true;
+    this.giveUp(`it has more than ${MAX_INNER_SCRIPTS} scripts inside it`);
+    return false;
   }
 
   private giveUp(reason: string): void {
@@ -114,15 +134,13 @@ export class ScriptWalker {
       case 'Redirected': {
         const stdin = redirectedInput(node.redirects, this.words);
         this.visitSubstitutions(node.redirects, context);
-        return this.visit(node.command, stdin === undefined ? context : { ...context, stdin });
+        return this.visit(node.command, withStdin(context, stdin));
       }
       case 'Function':
         return this.visitFunction(node, context);
       case 'For':
       case 'Select': {
-        const items = (node.wordlist ?? []).flatMap((word) => this.words.expandWord(word)).flat();
-        const values = items.filter(({ isKnown }) => isKnown).map((item) => ({ texts: [item], isArray: false }));
-        this.scope.assign(node.name.value, values);
+        this.scope.assign(node.name.value, this.valuesIn(node.wordlist ?? []));
         this.visitSubstitutions(node.wordlist ?? [], context);
         return this.visitBranch(node.body, context);
       }
@@ -144,31 +162,46 @@ export class ScriptWalker {
     }
   }
 
+  /** The values that a loop over the words gives its variable, as many as are kept. */
+  private valuesIn(wordlist: readonly Word[]): readonly VariableValue[] {
+    const values: VariableValue[] = [];
+    for (const word of wordlist) {
+      for (const item of this.words.expandWord(word).flat()) {
+        if (item.isKnown) values.push({ texts: [item], isArray: false });
+      }
+      if (values.length >= MAX_ALTERNATIVES) break;
+    }
+    return values;
+  }
+
   private visitBranch(node: SyntaxNode, context: Context): void {
     this.scope.inBranch(() => this.visit(node, context));
   }
 
   /** Visits the scripts of all substitutions in words and expressions, in source order. */
   private visitSubstitutions(nodes: readonly SyntaxNode[], context: Context): void {
+    for (const node of nodes) if (!holdsNoScript(node)) this.visitSubstitutionsIn(node, context);
+  }
+
+  private visitSubstitutionsIn(root: SyntaxNode, context: Context): void {
     // A loop with a stack of its own: expressions nest as deep as they are long.
-    const pending = [...nodes].reverse();
+    const pending = [root];
     for (let node = pending.pop(); node !== undefined && this.finding === null; node = pending.pop()) {
-      if (isPlainWord(node)) continue;
-      if (
-        node.type === 'CommandExpansion' ||
-        node.type === 'ProcessSubstitution' ||
-        node.type === 'ArithmeticCommandExpansion'
-      ) {
+      if (isSubstitution(node)) {
         this.visitSubstitution(node, context);
         continue;
       }
       const children: SyntaxNode[] = [];
-      forEachChild(node, (child) => void children.push(child));
+      forEachChild(node, (child) => {
+        if (!holdsNoScript(child)) children.push(child);
+      });
       while (children.length > 0) pending.push(children.pop() as SyntaxNode);
     }
   }
 
-  private visitSubstitution({ pos, script }: Substitution, context: Context): void {
+  private visitSubstitution(substitution: Substitution, context: Context): void {
+    if (!this.admitsInnerScript()) return;
+    const { pos, script } = substitution;
     if (script === undefined) return;
     // The parser numbers the text of escaped backticks from its own start.
     const origin =
@@ -178,9 +211,10 @@ export class ScriptWalker {
 
   private visitPipeline(node: Pipeline, context: Context): void {
     let { stdin } = context;
+    const last = node.commands.at(-1);
     for (const stage of node.commands) {
-      this.visit(stage, { ...context, stdin });
-      stdin = literalOutput(stage, this.words, stdin);
+      this.visit(stage, withStdin(context, stdin));
+      if (stage !== last) stdin = literalOutput(stage, this.words, stdin);
     }
   }
 
@@ -194,14 +228,23 @@ export class ScriptWalker {
     if (name === undefined) this.assignAll(node.prefix);
     else if (DECLARATIONS.has(name.value)) this.assignAll(args);
     else if (name.value === 'alias') this.defineAliases(args);
-    else {
-      const redirected = redirectedInput(node.redirects, this.words);
-      const stdin = redirected === undefined ? context.stdin : redirected;
-      for (const argv of this.words.expandCommand([name, ...args])) this.run(argv, { ...context, stdin });
-    }
-    forEachChild(node, (child) => {
-      if (!isPlainWord(child)) this.visitSubstitutions([child], context);
-    });
+    else this.runCommand(node, name, context);
+    this.visitSubstitutions(node.prefix, context);
+    if (name !== undefined && !holdsNoScript(name)) this.visitSubstitutionsIn(name, context);
+    this.visitSubstitutions(node.suffix, context);
+  }
+
+  private runCommand(node: Command, name: Word, context: Context): void {
+    // Most commands are of this kind, and most words are theirs.
+    if (name.parts === undefined && this.runsOnlyItself(name.value)) return;
+    if (node.args.length > MAX_WORDS) return this.giveUp(`a command has more than ${MAX_WORDS} words`);
+    const stdin = hasRedirects(node) ? redirectedInput(node.redirects, this.words) : undefined;
+    const inner = withStdin(context, stdin);
+    for (const argv of this.words.expandCommand(node.args, name)) this.run(argv, inner);
+  }
+
+  private runsOnlyItself(name: string): boolean {
+    return name !== 'set' && !mayRunOthers(name) && !this.functions.has(name) && !this.aliases.has(name);
   }
 
   private assignAll(nodes: readonly SyntaxNode[]): void {
@@ -253,11 +296,14 @@ export class ScriptWalker {
   }
 
   private runScript(invocation: Omit<ScriptInvocation, 'kind'>, context: Context): void {
+    if (!this.admitsInnerScript()) return;
     const { script, positionals, runsInSameShell } = invocation;
     const inner = { ...this.nested(script, context), stdin: null };
-    const run = (): void => this.scope.withPositionals(positionals, () => this.visitText(script.text, inner));
-    if (runsInSameShell) run();
-    else this.scope.inOwnShell(run);
+    const run = (): void => this.visitText(script.text, inner);
+    if (!runsInSameShell) return this.scope.inOwnShell(positionals, run);
+    // `eval` and `source` without arguments leave the positional parameters alone.
+    if (positionals.length === 0) run();
+    else this.scope.withPositionals(positionals, run);
   }
 
   private call(name: string, args: readonly Field[], context: Context): void {
@@ -292,8 +338,9 @@ export class ScriptWalker {
   }
 }
 
-/** True for a word that is all literal: nothing can be in it. */
-const isPlainWord = (node: SyntaxNode): boolean => node.type === 'Word' && node.parts === undefined;
+/** The context with another standard input; undefined: the same one. */
+const withStdin = (context: Context, stdin: Field | null | undefined): Context =>
+  stdin === undefined || stdin === context.stdin ? context : { ...context, stdin };
 
 const textOf = ({ texts }: VariableValue): string => texts.map(({ text }) => text).join(' ');
 
