@@ -48,8 +48,10 @@ function formWrites(forms: SubcommandForms, args: readonly Field[]): boolean {
   if (hasOption(forms.dryRunOptions)) return false;
   if (hasOption(forms.writeOptions)) return true;
   if (hasOption(forms.readOptions)) return false;
-  if (hasVerb(forms.readVerbs, operands[0])) return false;
-  if (hasVerb(forms.writeVerbs, operands[0])) return true;
+  // What stands behind `--` is a path: `git stash -- list`.
+  const verb = args.find(({ text }) => text === '--' || text === operands[0]?.text);
+  if (hasVerb(forms.readVerbs, verb)) return false;
+  if (hasVerb(forms.writeVerbs, verb)) return true;
   if (operands.length <= (forms.maxReadOperands ?? -1)) return false;
   return forms.otherwiseReads !== true;
 }
@@ -59,8 +61,10 @@ function formWrites(forms: SubcommandForms, args: readonly Field[]): boolean {
  * that writes; one that is only known at run time is not guessed.
  */
 export function findGitWrite(words: readonly Field[]): GitWrite | null {
-  const [subcommand, ...args] = words;
-  if (subcommand === undefined || !subcommand.isKnown) return null;
+  const [spelt, ...args] = words;
+  if (spelt === undefined || !spelt.isKnown) return null;
+  // Of lines that end in CR LF.
+  const subcommand = { text: spelt.text.replace(/\r$/, '') };
   const effect = effectOf(subcommand.text);
   if (effect === null) return { subcommand: subcommand.text, isKnownCommand: false };
   if (effect === 'reads' || asksForHelp(args)) return null;

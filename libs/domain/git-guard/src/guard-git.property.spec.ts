@@ -204,13 +204,13 @@ describe('guardGit on generated scripts', () => {
 });
 
 describe('guardGit on large hostile scripts', () => {
-  const [SHORT, LONG] = [12 * 1024, 48 * 1024];
+  const [SHORT, LONG] = [8 * 1024, 32 * 1024];
 
   // Four times the length takes about four times the time, sixteen times when it is quadratic.
   const MAX_RATIO = 9;
 
   // Below this, start-up costs and the clock decide.
-  const LEAST_MS = 3;
+  const LEAST_MS = 2;
 
   const shortScripts = hostileScripts(SHORT);
   const longScripts = hostileScripts(LONG);

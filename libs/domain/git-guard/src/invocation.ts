@@ -21,6 +21,13 @@ export type Invocation =
       readonly positionals: readonly Field[];
       readonly runsInSameShell: boolean;
     }
+  /** Runs a shell script that is in a file. */
+  | {
+      readonly kind: 'file-script';
+      readonly file: Field;
+      readonly positionals: readonly Field[];
+      readonly runsInSameShell: boolean;
+    }
   /** Runs a shell script that it reads from standard input. */
   | { readonly kind: 'stdin-script' }
   /** More prefixes than are followed. */
@@ -29,6 +36,9 @@ export type Invocation =
   | { readonly kind: 'other'; readonly name: string; readonly args: readonly Field[] };
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
+
+// `"$PREFIX/bin/git"` runs git, whatever the prefix is.
+const DYNAMIC_DIRECTORY = /\/git(?:-[a-z-]+)?$/;
 
 const SOURCE_COMMANDS: ReadonlySet<string> = new Set(['.', 'source']);
 
@@ -54,7 +64,7 @@ function resolve(argv: readonly Field[], stdin: Field | null, depth: number): re
   if (depth > MAX_PREFIXES) return [{ kind: 'too-deep' }];
   const args = argv.slice(1);
   // `$SUDO git add`: a dynamic word before git or a prefix is most likely an empty variable or a prefix.
-  if (!command.isKnown) {
+  if (!command.isKnown && !DYNAMIC_DIRECTORY.test(command.text)) {
     const known = args.findIndex(({ isKnown }) => isKnown);
     return startsCommand(args[known]) ? resolve(args.slice(known), stdin, depth + 1) : [];
   }
@@ -100,8 +110,9 @@ function resolveGit(
   stdin: Field | null,
   depth: number,
 ): readonly Invocation[] {
-  const [subcommand, verb, ...rest] = words;
-  if (subcommand?.text !== 'submodule' || verb?.text !== 'foreach') return [{ kind: 'git', command, words }];
+  const [verb, ...rest] =
+    words[0]?.text === 'submodule' ? scanArguments(words.slice(1), { valued: [], stopsAtOperand: true }).operands : [];
+  if (verb?.text !== 'foreach') return [{ kind: 'git', command, words }];
   const line = scanArguments(rest, { valued: [], stopsAtOperand: true }).operands;
   return line.length === 1 ? joinedScript(line) : resolve(line, stdin, depth + 1);
 }
@@ -121,7 +132,7 @@ function resolveShell(args: readonly Field[]): readonly Invocation[] {
 function resolveScriptFile([file, ...positionals]: readonly Field[], runsInSameShell: boolean): readonly Invocation[] {
   if (file === undefined) return [];
   if (STDIN_FILES.has(file.text)) return [{ kind: 'stdin-script' }];
-  if (file.fileText === null) return [];
+  if (file.fileText === null) return [{ kind: 'file-script', file, positionals, runsInSameShell }];
   return [{ kind: 'script', script: derivedField(file.fileText, file.pos), positionals, runsInSameShell }];
 }
 
@@ -163,6 +174,8 @@ function resolvePrefix(
   if (prefix.takesScript === true) return joinedScript(operands.slice(0, 1), prefix.runsInSameShell);
   const line = commandLine(prefix, operands);
   if (line.length === 0) return hasOption(options, prefix.shellOptions) ? [{ kind: 'stdin-script' }] : [];
+  const lists = line.findIndex(({ text }) => prefix.listMarkers?.includes(text) === true);
+  if (lists === 0) return line.slice(1).flatMap((field) => joinedScript([field]));
   if (prefix.joinsScript === true) return joinedScript(line, prefix.runsInSameShell);
   if (prefix.scriptOptions?.includes(line[0]?.text ?? '') === true) return joinedScript(line.slice(1, 2));
   const appended = prefix.appendsStdin === true && stdin !== null ? stdinFields(stdin) : [];
@@ -183,7 +196,13 @@ function scriptFrom(
 }
 
 function commandLine(prefix: CommandPrefix, operands: readonly Field[]): readonly Field[] {
-  const start = prefix.takesAssignments === true ? operands.findIndex(({ text }) => !ASSIGNMENT.test(text)) : 0;
+  if (prefix.findsCommand === true) {
+    const found = operands.findIndex(startsCommand);
+    return found < 0 ? [] : operands.slice(found);
+  }
+  // A lone `-` is an option of env(1).
+  const start =
+    prefix.takesAssignments === true ? operands.findIndex(({ text }) => text !== '-' && !ASSIGNMENT.test(text)) : 0;
   return start < 0 ? [] : operands.slice(start + (prefix.ownOperands ?? 0));
 }
 

@@ -13,7 +13,17 @@ export interface CommandExpansion {
 const PRINTF_ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\\': '\\', '"': '"' };
 
 /** The commands whose output is looked at. */
-const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf', 'cat', 'tee', 'which', 'type', 'command']);
+const PRINTERS: ReadonlySet<string> = new Set([
+  'echo',
+  'printf',
+  'cat',
+  'tee',
+  'which',
+  'type',
+  'command',
+  'readlink',
+  'realpath',
+]);
 
 const isStdin = (redirect: Redirection): boolean =>
   redirect.descriptor === undefined ||
@@ -85,7 +95,7 @@ function commandOutput(command: Command, words: CommandExpansion, stdin: Field |
     );
   switch (name.text) {
     case 'echo':
-      return print(`${withoutEchoOptions(texts).join(' ')}\n`);
+      return print(echoed(texts));
     case 'printf': {
       const output = formatPrintf(texts);
       return output === null ? null : print(output);
@@ -100,6 +110,9 @@ function commandOutput(command: Command, words: CommandExpansion, stdin: Field |
     case 'type':
     case 'command':
       return isGitLookup(name.text, texts) ? print('git\n') : null;
+    case 'readlink':
+    case 'realpath':
+      return /(?:^|\/)git$/.test(texts.at(-1) ?? '') ? print('git\n') : null;
     default:
       return null;
   }
@@ -109,12 +122,16 @@ function commandOutput(command: Command, words: CommandExpansion, stdin: Field |
 const isGitLookup = (name: string, texts: readonly string[]): boolean =>
   texts.at(-1) === 'git' && (name === 'which' || /^-[vpP]$/.test(texts[0] ?? ''));
 
-const withoutEchoOptions = (texts: readonly string[]): readonly string[] => {
+function echoed(texts: readonly string[]): string {
   const first = texts.findIndex((text) => !/^-[neE]+$/.test(text));
-  return first < 0 ? [] : texts.slice(first);
-};
+  const options = first < 0 ? texts : texts.slice(0, first);
+  const line = `${texts.slice(options.length).join(' ')}\n`;
+  if (!options.some((option) => option.includes('e'))) return line;
+  return line.replace(/\\(.)/gs, (match, escaped: string) => PRINTF_ESCAPES[escaped] ?? match);
+}
 
-function formatPrintf([format = '', ...args]: readonly string[]): string | null {
+/** What printf(1) prints; null when it is too long to be a script. */
+export function formatPrintf([format = '', ...args]: readonly string[]): string | null {
   const values = args.values();
   let usedCount = 0;
   const nextValue = (): string => {

@@ -1,7 +1,6 @@
 import {
   forEachChild,
   parse,
-  type Assignment,
   type Command,
   type Function as FunctionDefinition,
   type ParsedScript,
@@ -12,11 +11,14 @@ import {
 } from 'unbash';
 
 import { derivedField, type Field } from './arguments';
+import { assignedBy } from './assigning-builtins';
+import { Assignments } from './assignments';
 import { findGitWrite, type GitWrite } from './git-command';
 import { mayRunOthers, resolveInvocations, type Invocation } from './invocation';
-import { literalOutput, redirectedInput } from './literal-output';
+import { formatPrintf, literalOutput, redirectedInput } from './literal-output';
 import { excessOf } from './script-bounds';
-import { MAX_ALTERNATIVES, ShellScope, type VariableValue } from './shell-scope';
+import { ScriptFiles } from './script-files';
+import { ShellScope } from './shell-scope';
 import { hasRedirects, holdsNoScript, isSubstitution, type Substitution } from './syntax-nodes';
 import { TextBudget, workLength } from './text-budget';
 import { WordExpander } from './word-expansion';
@@ -35,6 +37,7 @@ export interface WalkResult {
 }
 
 type ScriptInvocation = Extract<Invocation, { kind: 'script' }>;
+type FileInvocation = Omit<Extract<Invocation, { kind: 'file-script' }>, 'kind'>;
 
 /** Where the text that is being walked stands in the outermost script. */
 interface Origin {
@@ -63,6 +66,9 @@ const MAX_INNER_SCRIPTS = 6144;
 // What a call costs besides its body, so that functions which only call each other end soon.
 const CALL_COST = 64;
 
+// Those that change what later words mean.
+const BUILTINS: ReadonlySet<string> = new Set(['set', 'read', 'printf', 'tee']);
+
 const DECLARATIONS: ReadonlySet<string> = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);
 
 /** Walks one script, and the scripts inside it, in source order until a git command that writes. Use it once. */
@@ -70,7 +76,9 @@ export class ScriptWalker {
   private readonly scope = new ShellScope();
   private readonly budget: TextBudget;
   private readonly words: WordExpander;
+  private readonly assignments: Assignments;
   private readonly functions = new Map<string, { readonly body: SyntaxNode; readonly origin: Origin }>();
+  private readonly files = new ScriptFiles();
   private readonly aliases = new Map<string, string>();
   private innerScripts = 0;
   private finding: WriteFinding | null = null;
@@ -79,6 +87,7 @@ export class ScriptWalker {
   constructor(private readonly source: string) {
     this.budget = new TextBudget(workLength(source));
     this.words = new WordExpander(this.scope, this.budget);
+    this.assignments = new Assignments(this.scope, this.words);
   }
 
   /** Never throws for any text; what the parser cannot read is told in `unread`. */
@@ -134,13 +143,14 @@ export class ScriptWalker {
       case 'Redirected': {
         const stdin = redirectedInput(node.redirects, this.words);
         this.visitSubstitutions(node.redirects, context);
-        return this.visit(node.command, withStdin(context, stdin));
+        this.visit(node.command, withStdin(context, stdin));
+        return this.files.recordRedirects(node.redirects, this.words, () => literalOutput(node.command, this.words));
       }
       case 'Function':
         return this.visitFunction(node, context);
       case 'For':
       case 'Select': {
-        this.scope.assign(node.name.value, this.valuesIn(node.wordlist ?? []));
+        this.scope.assign(node.name.value, this.assignments.valuesIn(node.wordlist ?? []));
         this.visitSubstitutions(node.wordlist ?? [], context);
         return this.visitBranch(node.body, context);
       }
@@ -160,18 +170,6 @@ export class ScriptWalker {
       default:
         return this.visitSubstitutions([node], context);
     }
-  }
-
-  /** The values that a loop over the words gives its variable, as many as are kept. */
-  private valuesIn(wordlist: readonly Word[]): readonly VariableValue[] {
-    const values: VariableValue[] = [];
-    for (const word of wordlist) {
-      for (const item of this.words.expandWord(word).flat()) {
-        if (item.isKnown) values.push({ texts: [item], isArray: false });
-      }
-      if (values.length >= MAX_ALTERNATIVES) break;
-    }
-    return values;
   }
 
   private visitBranch(node: SyntaxNode, context: Context): void {
@@ -225,54 +223,52 @@ export class ScriptWalker {
 
   private visitCommand(node: Command, context: Context): void {
     const { name, args } = node;
-    if (name === undefined) this.assignAll(node.prefix);
-    else if (DECLARATIONS.has(name.value)) this.assignAll(args);
-    else if (name.value === 'alias') this.defineAliases(args);
+    if (name === undefined) this.assignments.assignAll(node.prefix);
+    else if (DECLARATIONS.has(name.value)) this.assignments.assignAll(args);
+    else if (name.value === 'alias') this.assignments.defineAliases(args, this.aliases);
     else this.runCommand(node, name, context);
     this.visitSubstitutions(node.prefix, context);
     if (name !== undefined && !holdsNoScript(name)) this.visitSubstitutionsIn(name, context);
     this.visitSubstitutions(node.suffix, context);
+    if (hasRedirects(node)) {
+      this.files.recordRedirects(node.redirects, this.words, () => literalOutput(node, this.words, context.stdin));
+    }
   }
 
   private runCommand(node: Command, name: Word, context: Context): void {
     // Most commands are of this kind, and most words are theirs.
-    if (name.parts === undefined && this.runsOnlyItself(name.value)) return;
+    if (name.parts === undefined && this.runsOnlyItself(name.value, node.args)) return;
     if (node.args.length > MAX_WORDS) return this.giveUp(`a command has more than ${MAX_WORDS} words`);
     const stdin = hasRedirects(node) ? redirectedInput(node.redirects, this.words) : undefined;
     const inner = withStdin(context, stdin);
     for (const argv of this.words.expandCommand(node.args, name)) this.run(argv, inner);
   }
 
-  private runsOnlyItself(name: string): boolean {
-    return name !== 'set' && !mayRunOthers(name) && !this.functions.has(name) && !this.aliases.has(name);
-  }
-
-  private assignAll(nodes: readonly SyntaxNode[]): void {
-    for (const node of nodes) if (node.type === 'Assignment') this.assign(node);
-  }
-
-  private assign({ name, value, append }: Assignment): void {
-    if (value.type === 'ArrayValue') {
-      const arrays = this.words.expandCommand(value.elements).map((texts) => ({ texts, isArray: true }));
-      return this.scope.assign(name, arrays);
-    }
-    const values = this.words.valuesOf(value);
-    const earlier = append === true ? this.scope.valuesOf(name) : [];
-    this.scope.assign(name, earlier.length === 0 ? values : appendedValues(earlier, values));
-  }
-
-  private defineAliases(args: Command['args']): void {
-    for (const argument of args) {
-      if (argument.type !== 'Assignment' || argument.value.type !== 'Word') continue;
-      const [value] = this.words.valuesOf(argument.value);
-      if (value !== undefined) this.aliases.set(argument.name, textOf(value));
-    }
+  private runsOnlyItself(name: string, args: Command['args']): boolean {
+    // Without `-v NAME` it only prints.
+    if (name === 'printf' && args[0]?.text !== '-v') return true;
+    if (BUILTINS.has(name) || name.includes('/') || mayRunOthers(name)) return false;
+    return !this.functions.has(name) && !this.aliases.has(name);
   }
 
   private run(argv: readonly Field[], context: Context): void {
-    if (argv[0]?.text === 'set' && argv[1]?.text === '--') this.scope.bindPositionals(argv.slice(2));
+    this.runBuiltin(argv, context.stdin);
     for (const invocation of resolveInvocations(argv, context.stdin)) {
       if (this.finding === null) this.runInvocation(invocation, context);
+    }
+  }
+
+  /** The builtins that change variables or files by literal text. */
+  private runBuiltin(argv: readonly Field[], stdin: Field | null): void {
+    const [name, ...args] = argv;
+    if (name?.text === 'set' && args[0]?.text === '--') this.scope.bindPositionals(args.slice(1));
+    if (name?.text === 'tee') {
+      const isAppended = args[0]?.text === '-a';
+      for (const file of args) this.files.record(file, stdin, isAppended);
+    }
+    const print = (fields: readonly Field[]): string | null => formatPrintf(fields.map(({ text }) => text));
+    for (const [variable, text] of assignedBy(argv, stdin, print)) {
+      this.scope.assign(variable, text === null ? [] : [{ texts: [{ text, isKnown: true }], isArray: false }]);
     }
   }
 
@@ -285,6 +281,8 @@ export class ScriptWalker {
       }
       case 'script':
         return this.runScript(invocation, context);
+      case 'file-script':
+        return this.runFile(invocation, context);
       case 'stdin-script':
         if (context.stdin === null) return;
         return this.runScript({ script: context.stdin, positionals: [], runsInSameShell: false }, context);
@@ -306,10 +304,17 @@ export class ScriptWalker {
     else this.scope.withPositionals(positionals, run);
   }
 
+  private runFile({ file, positionals, runsInSameShell }: FileInvocation, context: Context): void {
+    const script = file.isKnown ? this.files.textOf(file.text) : null;
+    if (script !== null) this.runScript({ script, positionals, runsInSameShell }, context);
+  }
+
   private call(name: string, args: readonly Field[], context: Context): void {
     const alias = this.aliases.get(name);
     if (alias !== undefined) return this.callAlias(name, alias, args, context);
     const definition = this.functions.get(name);
+    const script = definition === undefined && name.includes('/') ? this.files.textOf(name) : null;
+    if (script !== null) return this.runScript({ script, positionals: args, runsInSameShell: false }, context);
     if (definition === undefined || context.depth >= MAX_DEPTH) return;
     const { body, origin } = definition;
     if (!this.budget.spend(body.end - body.pos + CALL_COST)) {
@@ -341,10 +346,3 @@ export class ScriptWalker {
 /** The context with another standard input; undefined: the same one. */
 const withStdin = (context: Context, stdin: Field | null | undefined): Context =>
   stdin === undefined || stdin === context.stdin ? context : { ...context, stdin };
-
-const textOf = ({ texts }: VariableValue): string => texts.map(({ text }) => text).join(' ');
-
-const appendedValues = (earlier: readonly VariableValue[], added: readonly VariableValue[]): readonly VariableValue[] =>
-  earlier.flatMap((old) =>
-    added.map((value) => ({ texts: [{ text: textOf(old) + textOf(value), isKnown: true }], isArray: false })),
-  );

@@ -2,6 +2,7 @@ import type {
   BraceExpansionPart,
   CommandArgument,
   DoubleQuotedPart,
+  ParameterOperation,
   ParameterExpansionPart,
   ProcessSubstitutionPart,
   Word,
@@ -10,6 +11,7 @@ import type {
 
 import { derivedField, type Field } from './arguments';
 import { literalOutput } from './literal-output';
+import { slicedList, transformedText } from './parameter-operations';
 import { MAX_ALTERNATIVES, type ShellScope, type Text, type VariableValue } from './shell-scope';
 import type { TextBudget } from './text-budget';
 
@@ -24,6 +26,21 @@ interface Piece {
 
 // Cuts brace bombs (`{a,b}{a,b}{a,b}...`) short.
 const MAX_BRACE_FIELDS = 64;
+
+// Set in every shell that people start: POSIX, and login(1).
+const ALWAYS_SET: ReadonlySet<string> = new Set([
+  '0',
+  '#',
+  '?',
+  '$',
+  '-',
+  'HOME',
+  'IFS',
+  'PATH',
+  'PWD',
+  'SHELL',
+  'USER',
+]);
 
 // A word of more variables, substitutions and quotations is no command that anybody wrote.
 const MAX_PARTS = 256;
@@ -224,14 +241,24 @@ export class WordExpander {
   }
 
   private parameterPieces(part: ParameterExpansionPart, isQuoted: boolean): readonly Piece[] {
-    const isWhole = part.index === undefined || ['@', '*'].includes(part.index.value);
-    if (part.prefix !== undefined || !isWhole) return [unknownPiece(part.text)];
-    const { operation } = part;
-    if (operation === undefined) return this.variablePieces(part.parameter, part.text, isQuoted);
-    if (operation.type !== 'Default' || !DEFAULT_OPERATORS.has(operation.operator)) return [unknownPiece(part.text)];
-    if (this.scope.valuesOf(part.parameter).length > 0) return this.variablePieces(part.parameter, part.text, isQuoted);
-    const values = this.valuesOf(operation.operand);
-    return values.length === 0 ? [unknownPiece(part.text)] : values.map(({ texts }) => ({ texts, isQuoted }));
+    const values = this.parameterValues(part);
+    if (values.length === 0 || !this.budget.spend(lengthOf(values))) return [unknownPiece(part.text)];
+    return values.map(({ texts, isArray }) => ({ texts, isQuoted: isQuoted || isArray }));
+  }
+
+  /** The values of `${...}`; empty when they are not known. */
+  private parameterValues({ parameter, prefix, index, operation }: ParameterExpansionPart): readonly VariableValue[] {
+    if (prefix === '#') return [];
+    const named = this.scope.valuesOf(parameter);
+    const values = index === undefined ? named : elementsOf(named, index);
+    const direct =
+      prefix === '!' ? values.flatMap(({ texts: [name] }) => this.scope.valuesOf(name?.text ?? '')) : values;
+    if (operation === undefined) return direct;
+    if (operation.type !== 'Default') return direct.flatMap((value) => transformed(value, operation, parameter));
+    const isSet = direct.length > 0 || ALWAYS_SET.has(parameter);
+    if (DEFAULT_OPERATORS.has(operation.operator)) return isSet ? direct : this.valuesOf(operation.operand);
+    // `${x+word}` gives the word when the variable is set.
+    return isSet && operation.operator.endsWith('+') ? this.valuesOf(operation.operand) : [];
   }
 
   private variablePieces(name: string, source: string, isQuoted: boolean): readonly Piece[] {
@@ -239,6 +266,25 @@ export class WordExpander {
     if (values.length === 0 || !this.budget.spend(lengthOf(values))) return [unknownPiece(source)];
     return values.map(({ texts, isArray }) => ({ texts, isQuoted: isQuoted || isArray }));
   }
+}
+
+/** The elements that an index picks of the values of an array. */
+function elementsOf(values: readonly VariableValue[], { value: index }: Word): readonly VariableValue[] {
+  if (index === '@' || index === '*') return values;
+  if (!/^\d{1,6}$/.test(index)) return [];
+  return values.flatMap(({ texts }) => {
+    const text = texts[Number(index)];
+    return text === undefined ? [] : [{ texts: [text], isArray: false }];
+  });
+}
+
+function transformed(value: VariableValue, operation: ParameterOperation, parameter: string): readonly VariableValue[] {
+  if (value.isArray) {
+    const texts = slicedList(value.texts, operation, parameter === '@' || parameter === '*' ? 1 : 0);
+    return texts === null ? [] : [{ texts, isArray: true }];
+  }
+  const texts = value.texts.map(({ text, isKnown }) => ({ text: transformedText(text, operation) ?? '', isKnown }));
+  return value.texts.every(({ text }) => transformedText(text, operation) !== null) ? [{ texts, isArray: false }] : [];
 }
 
 function lengthOf(values: readonly VariableValue[]): number {
