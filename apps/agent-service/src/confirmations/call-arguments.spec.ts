@@ -20,8 +20,8 @@ describe('digestOfCall', () => {
 });
 
 describe('describeCall', () => {
-  it('gives one argument a line, without those that were left out', () => {
-    expect(describeCall({ command: 'ls', cwd: null, timeoutMs: 5, forceInclude: ['a'] })).toBe(
+  it('gives one argument a line, texts first, without those that were left out', () => {
+    expect(describeCall({ timeoutMs: 5, command: 'ls', cwd: null, forceInclude: ['a'] })).toBe(
       'command: ls\ntimeoutMs: 5\nforceInclude: ["a"]',
     );
   });

@@ -14,12 +14,13 @@ const sortProperties = (_: string, value: unknown): unknown =>
     : value;
 
 /**
- * Arguments for the person who decides, one per line; what was left out is not shown. The lines of a text of several are
+ * Arguments for the person who decides, one per line, texts first; what was left out is not shown. The lines of a text of several are
  * indented below its name, so that no text can pass for another argument.
  */
 export const describeCall = (args: object): string =>
   Object.entries(args)
     .filter(([, value]) => value !== null && value !== undefined)
+    .sort(([, a], [, b]) => Number(typeof b === 'string') - Number(typeof a === 'string'))
     .map(([name, value]) => `${name}:${shown(value)}`)
     .join('\n');
 
