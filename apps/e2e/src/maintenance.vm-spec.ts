@@ -84,7 +84,7 @@ describe('the maintenance app', () => {
       await button('Freeze it').click();
       await heading('Freeze tiny:1').waitFor();
       await page.getByText('the guest agent answers', { exact: true }).waitFor({ timeout: WORK_MS });
-      await page.getByText(/^Proven and frozen in/).waitFor({ timeout: WORK_MS });
+      await page.getByText(/^Proven and frozen in .*: smoke gate \d.*, template \d.*\.$/).waitFor({ timeout: WORK_MS });
       await page.getByText(/sha256:[0-9a-f]{64}/).waitFor();
       const checks = await page.locator('.check').allInnerTexts();
       expect(checks.filter((text) => text.startsWith('passed'))).toHaveLength(6);
