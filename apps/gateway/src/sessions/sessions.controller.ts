@@ -3,6 +3,7 @@ import { ArrayMaxSize, IsBoolean, IsIn, IsObject } from 'class-validator';
 import {
   agentOps,
   CloseSessionRequest,
+  ConfirmationPolicy,
   OpenSessionRequest,
   ReadTranscriptRequest,
   RunRequest,
@@ -18,7 +19,7 @@ import {
   WaitSessionRequest,
   type SessionState,
 } from '@inquest/contracts-agent';
-import { dto, IsId, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-base';
+import { dto, IsId, IsNested, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
 
 export class WaitSessionQuery {
@@ -34,6 +35,7 @@ export class RunBody {
   @Nullable() @IsId() readonly requestId: string | null = null;
   @IsText(64 * 1024, 1) readonly prompt!: string;
   @IsBoolean() readonly closeWhenDone: boolean = false;
+  @Nullable() @IsNested(() => ConfirmationPolicy) readonly confirm: ConfirmationPolicy | null = null;
 }
 
 export class VerbParams extends SessionRequest {

@@ -18,24 +18,27 @@ export class VersionTemplates {
   ) {}
 
   /**
-   * Has every node that answers make the template of a frozen version. Never rejects, because the version is as good
-   * without: its machines boot then. What each node did is in the version's log.
+   * Has every node that answers make the template of a frozen version; gives how many made one now. Never rejects,
+   * because the version is as good without: its machines boot then. What each node did is in the version's log.
    */
   async make(
     { name, version }: Pick<ImageVersionEntity, 'name' | 'version'>,
     progress: OperationProgress,
-  ): Promise<void> {
+  ): Promise<number> {
     try {
       await progress.step('template', 95);
       const nodes = await this.machines.nodes({ signal: progress.signal });
-      await Promise.all(
+      const made = await Promise.all(
         nodes.map(async ({ node }) => {
-          const outcome = await this.makeOn(node, { name, version }, progress.signal);
+          const { isNew, outcome } = await this.makeOn(node, { name, version }, progress.signal);
           await this.logs.append(name, version, `template on node ${node}: ${outcome}\n`);
+          return isNew;
         }),
       );
+      return made.filter(Boolean).length;
     } catch (e) {
       this.log.warn(`${name}:${version} has no template`, e);
+      return 0;
     }
   }
 
@@ -52,14 +55,15 @@ export class VersionTemplates {
     node: string,
     { name, version }: Pick<ImageVersionEntity, 'name' | 'version'>,
     signal: AbortSignal,
-  ): Promise<string> {
+  ): Promise<{ readonly isNew: boolean; readonly outcome: string }> {
     try {
       const request = dto(MakeTemplateRequest, { image: name, version });
       const { memoryMib, cpus, isNew } = await this.machines.makeTemplate(node, request, { signal });
-      return `${isNew ? 'made' : 'there already'} (${memoryMib} MiB, ${cpus} processor${cpus === 1 ? '' : 's'})`;
+      const size = `${memoryMib} MiB, ${cpus} processor${cpus === 1 ? '' : 's'}`;
+      return { isNew, outcome: `${isNew ? 'made' : 'there already'} (${size})` };
     } catch (e) {
       const { code, message } = toDomainError(e);
-      return `none, machines boot (${code}: ${message})`;
+      return { isNew: false, outcome: `none, machines boot (${code}: ${message})` };
     }
   }
 }
