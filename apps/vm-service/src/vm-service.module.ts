@@ -21,6 +21,7 @@ import { MachineEntity } from './machines/machine.entity';
 import { MachinesController, MachinesRpcController } from './machines/machines.controller';
 import { MachinesRepository } from './machines/machines.repository';
 import { MachinesService } from './machines/machines.service';
+import { MachineAdoption } from './machines/machine-adoption';
 import { Recovery } from './machines/recovery';
 import { Machines1700000000001 } from './migrations/1700000000001-machines';
 import { MachineOrigin1700000000002 } from './migrations/1700000000002-machine-origin';
@@ -100,6 +101,7 @@ export class VmServiceModule {
         MachineLives,
         MachinesService,
         ImageResolver,
+        MachineAdoption,
         Recovery,
         HostAccelerator,
         NodeFacts,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { agentError, type DoneArguments } from '@inquest/contracts-agent';
+import { agentError, type ConfirmationPolicy, type DoneArguments } from '@inquest/contracts-agent';
 import type { StreamTicket } from '@inquest/contracts-base';
 import { isDomainError, newId, type RunId, type SessionId } from '@inquest/kernel';
 import {
@@ -26,6 +26,8 @@ export interface RunInput {
   readonly sessionId: SessionId;
   readonly system: string;
   readonly prompt: string;
+  /** What a person must approve of in this run, besides what the session says. */
+  readonly confirm: ConfirmationPolicy | null;
   readonly signal: AbortSignal;
 }
 
@@ -106,7 +108,7 @@ export class RunLoop {
     const pictures: StreamTicket[] = [];
     for (const call of calls) {
       input.signal.throwIfAborted();
-      const { sessionId, runId, signal } = input;
+      const { sessionId, runId, confirm, signal } = input;
       // The model's call id is its own text; ours names the call on the host (idempotent commits).
       const callId = newId<string>('call');
       const { result, errorCode } = await this.verbs.dispatch({
@@ -115,6 +117,7 @@ export class RunLoop {
         callId,
         verb: call.name,
         arguments: call.arguments,
+        confirm,
         signal,
       });
       messages.push({ role: 'tool', toolCallId: call.id, text: result.text });

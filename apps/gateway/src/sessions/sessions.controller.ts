@@ -5,6 +5,7 @@ import type { Response } from 'express';
 import {
   agentOps,
   CloseSessionRequest,
+  ConfirmationPolicy,
   OpenSessionRequest,
   ReadTranscriptRequest,
   RunRequest,
@@ -20,7 +21,7 @@ import {
   WaitSessionRequest,
   type SessionState,
 } from '@inquest/contracts-agent';
-import { dto, IsId, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-base';
+import { dto, IsId, IsNested, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
 import { passThrough } from '../machines/stream-proxy';
 
@@ -37,6 +38,7 @@ export class RunBody {
   @Nullable() @IsId() readonly requestId: string | null = null;
   @IsText(64 * 1024, 1) readonly prompt!: string;
   @IsBoolean() readonly closeWhenDone: boolean = false;
+  @Nullable() @IsNested(() => ConfirmationPolicy) readonly confirm: ConfirmationPolicy | null = null;
 }
 
 export class VerbParams extends SessionRequest {

@@ -154,7 +154,7 @@ export class ImageLifecycle {
       frozenAt: new Date(),
       verifiedAt: new Date(),
     });
-    await this.templates.make(row, progress);
+    await this.makeFirstTemplate(row, progress);
   }
 
   private async prove(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
@@ -164,15 +164,27 @@ export class ImageLifecycle {
       await this.logs.append(row.name, row.version, `check ${check.outcome}: ${check.name} (${check.detail})\n`);
       await this.versions.change(row, progress.operationId, { checks });
     };
+    const elapsedMs = stopwatch();
     try {
       await this.smoke.run(row, progress, onCheck);
     } catch (e) {
       if (hasCode(e, 'IMAGE_SMOKE_FAILED')) await this.disprove(row, progress, e);
       throw e;
     }
+    const smokeMs = elapsedMs();
+    await this.logs.append(row.name, row.version, `smoke gate passed in ${inSeconds(smokeMs)}\n`);
     // A working copy stays one until it is frozen: sessions must not get its parent unasked meanwhile.
-    if (row.state === 'unfrozen') return;
-    await this.versions.change(row, progress.operationId, { state: 'smoke_ok', message: 'all smoke checks passed' });
+    const proven = { state: 'smoke_ok', message: 'all smoke checks passed', smokeMs } as const;
+    await this.versions.change(row, progress.operationId, row.state === 'unfrozen' ? { smokeMs } : proven);
+  }
+
+  private async makeFirstTemplate(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
+    const elapsedMs = stopwatch();
+    const made = await this.templates.make(row, progress);
+    if (made === 0) return;
+    const templateMs = elapsedMs();
+    await this.logs.append(row.name, row.version, `template made in ${inSeconds(templateMs)}\n`);
+    await this.versions.change(row, progress.operationId, { templateMs });
   }
 
   /** A kill between the seal and the row leaves a sealed version: its record is then taken once it is verified. */
@@ -193,3 +205,11 @@ export class ImageLifecycle {
     await this.versions.change(row, progress.operationId, { message: `not frozen: ${toDomainError(e).message}` });
   }
 }
+
+/** Counts from now; gives whole milliseconds. */
+function stopwatch(): () => number {
+  const started = performance.now();
+  return () => Math.round(performance.now() - started);
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -19,6 +19,7 @@ import { SmokeMachines } from '../smoke/smoke-machines';
 import { imageChanged, imageUnknown } from './image-refusals';
 import { VersionTemplates } from '../templates/version-templates';
 import type { ImageVersionEntity } from './image-version.entity';
+import { BuildDirectories } from './build-directories';
 import { ImageVersionsRepository, imageVersionView } from './image-versions.repository';
 import { VersionLog } from './version-log';
 import { WorkingCopies } from './working-copies';
@@ -44,6 +45,7 @@ export class ImagesService implements OnApplicationBootstrap {
     private readonly copies: WorkingCopies,
     private readonly tools: ToolPaths,
     private readonly templates: VersionTemplates,
+    private readonly buildDirectories: BuildDirectories,
   ) {}
 
   /** Tidies up after an earlier life that was killed: rows, staged files, and machines as soon as a node answers. */
@@ -53,6 +55,7 @@ export class ImagesService implements OnApplicationBootstrap {
     const leftovers = await this.store.removeStagingLeftovers();
     if (leftovers > 0) this.log.warn(`removed ${leftovers} half-made version(s) of an earlier life`);
     await rm(this.tools.workRoot, { recursive: true, force: true });
+    await this.buildDirectories.beginRemovingLeftovers();
     void this.smokeMachines.removeLeftovers(interrupted);
   }
 

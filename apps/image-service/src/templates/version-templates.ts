@@ -11,6 +11,13 @@ import type { OperationProgress } from '../operations/operations.service';
 /** Of which version. */
 type VersionKey = Pick<ImageVersionEntity, 'name' | 'version'>;
 
+/** What one node did. */
+interface MadeTemplate {
+  /** False also when it was there already. */
+  readonly isNew: boolean;
+  readonly failure: DomainError | null;
+}
+
 /** Templates of frozen versions, which the nodes make and keep. */
 @Injectable()
 export class VersionTemplates {
@@ -29,20 +36,17 @@ export class VersionTemplates {
   }
 
   /**
-   * Has every node that answers make the template of a frozen version. Never rejects, because the version is as good
-   * without: its machines boot then. What each node did is in the version's log.
+   * Has every node that answers make the template of a frozen version; gives how many made one now. Never rejects,
+   * because the version is as good without: its machines boot then. What each node did is in the version's log.
    */
-  async make(key: VersionKey, progress: OperationProgress): Promise<void> {
+  async make(key: VersionKey, progress: OperationProgress): Promise<number> {
     try {
       await progress.step('template', 95);
-      const nodes = await this.machines.nodes({ signal: progress.signal });
-      await this.makeOn(
-        key,
-        nodes.map(({ node }) => node),
-        progress.signal,
-      );
+      const made = await this.makeOnAll(key, progress.signal);
+      return made.filter(({ isNew }) => isNew).length;
     } catch (e) {
       this.log.warn(`${key.name}:${key.version} has no template`, e);
+      return 0;
     }
   }
 
@@ -52,14 +56,10 @@ export class VersionTemplates {
    */
   async remake(key: VersionKey, progress: OperationProgress): Promise<void> {
     await progress.step('template', 10);
-    const nodes = await this.machines.nodes({ signal: progress.signal });
-    if (nodes.length === 0) throw vmError('NODE_UNAVAILABLE', 'no node answers, so none can make a template');
-    const failures = await this.makeOn(
-      key,
-      nodes.map(({ node }) => node),
-      progress.signal,
-    );
-    const [failure] = failures.filter((error) => !hasCode(error, 'MACHINE_CAPABILITY_MISSING'));
+    const made = await this.makeOnAll(key, progress.signal);
+    if (made.length === 0) throw vmError('NODE_UNAVAILABLE', 'no node answers, so none can make a template');
+    const failures = made.flatMap(({ failure }) => (failure === null ? [] : [failure]));
+    const failure = failures.find((error) => !hasCode(error, 'MACHINE_CAPABILITY_MISSING'));
     if (failure !== undefined) throw failure;
   }
 
@@ -72,29 +72,24 @@ export class VersionTemplates {
     for (const node of nodes) await this.logs.append(name, version, `no template on node ${node} any more\n`);
   }
 
-  /** On all of these nodes at once; what failed. */
-  private async makeOn(key: VersionKey, nodes: readonly string[], signal: AbortSignal): Promise<DomainError[]> {
-    const outcomes = await Promise.all(nodes.map((node) => this.makeOnNode(key, node, signal)));
-    return outcomes.filter((failure) => failure !== null);
+  /** On every node that answers, at once. */
+  private async makeOnAll(key: VersionKey, signal: AbortSignal): Promise<MadeTemplate[]> {
+    const nodes = await this.machines.nodes({ signal });
+    return Promise.all(nodes.map(({ node }) => this.makeOn(node, key, signal)));
   }
 
-  /** The failure, or null. */
-  private async makeOnNode(
-    { name, version }: VersionKey,
-    node: string,
-    signal: AbortSignal,
-  ): Promise<DomainError | null> {
+  private async makeOn(node: string, { name, version }: VersionKey, signal: AbortSignal): Promise<MadeTemplate> {
     const tell = (outcome: string) => this.logs.append(name, version, `template on node ${node}: ${outcome}\n`);
     try {
       const request = dto(MakeTemplateRequest, { image: name, version });
       const { memoryMib, cpus, isNew } = await this.machines.makeTemplate(node, request, { signal });
-      const shape = `${memoryMib} MiB, ${cpus} processor${cpus === 1 ? '' : 's'}`;
-      await tell(`${isNew ? 'made' : 'there already'} (${shape})`);
-      return null;
+      const size = `${memoryMib} MiB, ${cpus} processor${cpus === 1 ? '' : 's'}`;
+      await tell(`${isNew ? 'made' : 'there already'} (${size})`);
+      return { isNew, failure: null };
     } catch (e) {
       const failure = toDomainError(e);
       await tell(`none, machines boot (${failure.code}: ${failure.message})`);
-      return failure;
+      return { isNew: false, failure };
     }
   }
 }

@@ -79,12 +79,13 @@ export class ImageServiceHarness {
     return this.service.app.get(DataSource, { strict: false });
   }
 
-  async startImageService(): Promise<void> {
+  /** `more` on top of what it always gets; not for a process. */
+  async startImageService(more: Readonly<Record<string, string>> = {}): Promise<void> {
     const { isProcess = false, homeBytes = null } = this.options;
     const { env, directory } = this;
     this.running = isProcess
       ? await ImageServiceProcess.start({ env, directory, homeBytes })
-      : await startService(imageService, env);
+      : await startService(imageService, { ...env, ...more });
   }
 
   async stopImageService(): Promise<void> {

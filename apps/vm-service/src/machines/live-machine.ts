@@ -48,6 +48,7 @@ export class LiveMachine {
   private isProxyUp = false;
   private isStopping = false;
   private isHeard = true;
+  private readonly leaving = new AbortController();
 
   constructor(
     readonly handle: VmHandle,
@@ -178,16 +179,26 @@ export class LiveMachine {
    * agent. `onStopping` is called once, when init begins to stop the system. Never rejects.
    */
   async witness(onStopping: () => Promise<unknown>): Promise<void> {
-    while (!this.ended.aborted) {
-      const failure: unknown = await this.followBeats(onStopping).catch((e: unknown) => e);
+    const over = AbortSignal.any([this.ended, this.leaving.signal]);
+    while (!over.aborted) {
+      const failure: unknown = await this.followBeats(onStopping, over).catch((e: unknown) => e);
+      if (this.leaving.signal.aborted) return;
       this.log.debug(`machine ${this.machineId}: its agent is not heard: ${String(failure)}`);
       // A silence is no closed link: it may be a guest that hangs, or one that comes back.
       if (hasCode(failure, 'LINK_CLOSED') && this.isHeard) {
         await this.evidence.recordProbe({ atMs: Date.now(), kind: 'link', open: false });
         this.isHeard = false;
       }
-      await delay(REWATCH_PAUSE_MS, this.ended).catch(() => undefined);
+      await delay(REWATCH_PAUSE_MS, over).catch(() => undefined);
     }
+  }
+
+  /** Closes what this process has to do with it, and leaves it to the next one. Never rejects. */
+  async letGo(): Promise<void> {
+    // That the link closes is our doing, and says nothing of the agent.
+    this.leaving.abort();
+    await this.egress.close();
+    await this.handle.link.close();
   }
 
   /** The facts about this incarnation as they stand. */
@@ -210,9 +221,9 @@ export class LiveMachine {
   }
 
   /** Ends when the machine does; throws when the agent falls silent or its link closes. */
-  private async followBeats(onStopping: () => Promise<unknown>): Promise<void> {
+  private async followBeats(onStopping: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
     let known = '';
-    const beats = this.agent.watch({ signal: this.ended, deadlineMs: MAX_SILENCE_MS });
+    const beats = this.agent.watch({ signal, deadlineMs: MAX_SILENCE_MS });
     for await (const { initStopping, rootReadonly } of beats) {
       this.seenAtMs = Date.now();
       this.isHeard = true;

@@ -115,6 +115,8 @@ function describeVersion(printer: CliContext['printer'], detail: ImageVersionDet
     ['age', age(v.createdAtMs, Date.now())],
     ['last verified', v.verifiedAtMs === null ? '-' : `${age(v.verifiedAtMs, Date.now())} ago`],
     ['fs-verity', verityText(detail)],
+    ['smoke gate', took(v.smokeMs)],
+    ['template', took(v.templateMs)],
     ['kernel', v.kernelVersion],
     ['guest agent', v.agentVersion],
     ['packages', String(packages.length)],
@@ -124,6 +126,8 @@ function describeVersion(printer: CliContext['printer'], detail: ImageVersionDet
   const lines = aligned(facts.map(([fact, value]) => [fact, printableLine(value)] as const));
   return [...lines, '', ...checkLines(v)].join('\n');
 }
+
+const took = (ms: number | null): string => (ms === null ? '-' : `took ${(ms / 1000).toFixed(1)} s`);
 
 function verityText({ files }: ImageVersionDetail): string {
   if (files.length === 0) return '-';

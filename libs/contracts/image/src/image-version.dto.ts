@@ -53,6 +53,10 @@ export class ImageVersionView {
   /** The version that this one was unfrozen from; null when it began by itself. */
   @Nullable() @IsVersion() readonly parentVersion!: number | null;
   @IsListOf(() => SmokeCheckView, 64) readonly checks!: SmokeCheckView[];
+  /** How long the smoke gate took that it passed; null before, and where it was not measured. */
+  @Nullable() @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly smokeMs!: number | null;
+  /** How long the nodes took to make its template when it was frozen; null where none was made, or not measured. */
+  @Nullable() @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly templateMs!: number | null;
   /** Its files are gone; the record of what it was stays, and its number is never used again. */
   @IsBoolean() readonly isRemoved!: boolean;
   @IsTimeMs() readonly createdAtMs!: number;

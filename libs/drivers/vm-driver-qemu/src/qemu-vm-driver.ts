@@ -1,14 +1,17 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
+  checkInstanceDirectory,
   checkVmSpec,
   vmDriverError,
+  type AdoptingDriver,
   type CopyDriver,
   type DestroyedInstance,
   type HostCheck,
   type ReapedInstance,
   type ShareDriver,
   type TemplateDriver,
+  type VmAdoption,
   type VmCloneSpec,
   type VmCopySpec,
   type VmHandle,
@@ -17,6 +20,7 @@ import {
 } from '@inquest/vm-driver';
 import { checkReadable, HostCheckMemo, makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
 import { insideOf } from './connections';
+import { adoptMachine } from './adopt-machine';
 import { checkHostOnce } from './host-check-cache';
 import { instanceOfCommand } from './instance-command';
 import { QemuMachine } from './qemu-machine';
@@ -25,13 +29,14 @@ import { captureTemplate } from './capture-template';
 import { launchMachine, type Launch } from './launch-machine';
 import { copiedStateFile, copyLaunch, machineSpecOfCopy } from './copy-launch';
 import { bootLaunch, cloneLaunch, machineSpecOf } from './machine-launches';
+import { completeEvidence } from './resume-evidence';
 import { readTemplateRecord, templateOf } from './template-record';
 
 /** Bound on all probes together; each has its own deadline well below. */
 const HOST_CHECK_MS = 120_000;
 
 /** Machines as QEMU processes, under KVM where it works and software emulation where it does not. */
-export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
+export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver, AdoptingDriver {
   readonly name = 'qemu';
   readonly capabilities = {
     templates: true,
@@ -41,6 +46,7 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     shares: true,
     networks: true,
     copies: true,
+    adoption: true,
   } as const;
   private readonly options: CompiledQemuOptions;
   private readonly lives: OwnedLives<QemuMachine>;
@@ -50,7 +56,7 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
   constructor(options: QemuVmDriverOptions) {
     const instancesRoot = path.resolve(options.instancesRoot);
     this.options = compileQemuOptions({ ...options, instancesRoot }, process.getuid?.() ?? 0);
-    this.lives = new OwnedLives(instancesRoot, instanceOfCommand);
+    this.lives = new OwnedLives(instancesRoot, instanceOfCommand, completeEvidence);
     this.hostCheck = new HostCheckMemo(this.options.qemuBinary, () => this.findHostCheck());
   }
 
@@ -94,6 +100,11 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     // Else it goes with the instance.
     await rm(copiedStateFile(spec.directory), { force: true }).catch(() => undefined);
     return copy;
+  }
+
+  async adopt(machine: VmAdoption, signal: AbortSignal): Promise<VmHandle> {
+    checkInstanceDirectory(machine.directory, this.options.instancesRoot);
+    return this.lives.start(machine, signal, (ending) => adoptMachine(machine, this.options.instancesRoot, ending));
   }
 
   checkShare(directory: string): Promise<void> {

@@ -55,6 +55,7 @@ export {
   type VmCloneSpec,
   type VmTemplate,
 } from './template-driver';
+export { supportsAdoption, type AdoptingDriver, type VmAdoption } from './adopting-driver';
 export { giveIdentity } from './give-identity';
 export { peerAddress, peerHardwareAddress, peerSocket } from './peer-network';
 export { checkInstanceDirectory, checkVmSpec } from './check-vm-spec';
