@@ -140,18 +140,16 @@ describe('the template of a frozen version', () => {
   });
 
   it('is made after a restart of image-service in the middle of it', async () => {
-    let isHeld = false;
-    images.vm.duringTemplate = () => {
-      isHeld = true;
-      return new Promise(() => undefined);
-    };
+    const held: (() => void)[] = [];
+    images.vm.duringTemplate = () => new Promise((resolve) => held.push(resolve));
     images.vm.templates.delete(key);
-    await eventually(() => isHeld);
+    await eventually(() => held.length === 1);
     await images.stopImageService();
     images.vm.duringTemplate = () => Promise.resolve();
     await images.startImageService();
     const states = (await ended(2)).map(({ state }) => state);
     expect(states).toEqual(['cancelled', 'succeeded']);
     await expect(stateNow()).resolves.toEqual(['fake ready']);
+    held.forEach((release) => release());
   });
 });
