@@ -38,6 +38,7 @@ import { RecipesService } from './recipes/recipes.service';
 import { ToolPaths } from './recipes/tool-paths';
 import { SmokeGate } from './smoke/smoke-gate';
 import { SmokeMachines } from './smoke/smoke-machines';
+import { TemplateUpkeep } from './templates/template-upkeep';
 import { VersionTemplates } from './templates/version-templates';
 
 const SCHEMA = 'image';
@@ -96,6 +97,7 @@ export class ImageServiceModule {
         SmokeMachines,
         SmokeGate,
         VersionTemplates,
+        TemplateUpkeep,
         ImageLifecycle,
         ImagesService,
       ],

@@ -34,6 +34,8 @@ import { MachinePeers1700000000007 } from './migrations/1700000000007-machine-pe
 import { PeersService } from './peers/peers.service';
 import { NodeFacts } from './nodes/node-facts';
 import { MachineLauncher } from './templates/machine-launcher';
+import { Pictures } from './screens/pictures';
+import { PicturesController } from './screens/pictures.controller';
 import { ScreensRpcController } from './screens/screens.controller';
 import { ScreensService } from './screens/screens.service';
 import { SharesService } from './shares/shares.service';
@@ -81,6 +83,7 @@ export class VmServiceModule {
         MachinesRpcController,
         MachinesController,
         ScreensRpcController,
+        PicturesController,
         SerialVerbsRpcController,
         StreamsController,
         TerminalsRpcController,
@@ -114,6 +117,7 @@ export class VmServiceModule {
         WarmStart,
         EgressMetrics,
         EgressOffers,
+        Pictures,
         ScreensService,
         SerialVerbsService,
         SharesService,

@@ -102,7 +102,8 @@ export class VerbDispatcher {
       summary: answer.text,
       bytes: answer.sizeBytes,
     });
-    return { result: { outcome: answer.outcome, text: answer.text, durationMs }, errorCode };
+    const { outcome, text, picture = null } = answer;
+    return { result: { outcome, text, durationMs, picture }, errorCode };
   }
 
   private async answer(

@@ -17,6 +17,7 @@ import { RecipesService } from '../recipes/recipes.service';
 import { ToolPaths } from '../recipes/tool-paths';
 import { SmokeMachines } from '../smoke/smoke-machines';
 import { imageChanged, imageUnknown } from './image-refusals';
+import { VersionTemplates } from '../templates/version-templates';
 import type { ImageVersionEntity } from './image-version.entity';
 import { BuildDirectories } from './build-directories';
 import { ImageVersionsRepository, imageVersionView } from './image-versions.repository';
@@ -44,6 +45,7 @@ export class ImagesService implements OnApplicationBootstrap {
     private readonly copies: WorkingCopies,
     private readonly tools: ToolPaths,
     private readonly buildDirectories: BuildDirectories,
+    private readonly templates: VersionTemplates,
   ) {}
 
   /** Tidies up after an earlier life that was killed: rows, staged files, and machines as soon as a node answers. */
@@ -74,7 +76,9 @@ export class ImagesService implements OnApplicationBootstrap {
   async show(name: string): Promise<ImageView> {
     const rows = await this.versions.of(name);
     if (rows.length === 0 && !(await this.recipes.names()).includes(name)) throw imageUnknown(name);
-    return this.view(name, rows);
+    const view = await this.view(name, rows);
+    const frozen = rows.find(({ version }) => version === view.frozenVersion);
+    return frozen === undefined ? view : { ...view, templates: await this.templates.statesOf(frozen) };
   }
 
   /** Part of the build and smoke log of a version. Throws `IMAGE_UNKNOWN`. */
@@ -153,6 +157,7 @@ export class ImagesService implements OnApplicationBootstrap {
       frozenVersion: rows.find(({ state }) => state === 'frozen')?.version ?? null,
       isUnfrozen: rows.some(({ state }) => state === 'unfrozen'),
       versions: rows.slice(0, SHOWN_VERSIONS).map(imageVersionView),
+      templates: [],
     };
   }
 }

@@ -106,6 +106,13 @@ export class ImageServiceHarness {
     this.vmService = await FakeVmService.start({ natsUrl: this.natsUrl });
   }
 
+  /** Another node; gone when the harness is stopped. */
+  async startNode(nodeId: string): Promise<FakeVmService> {
+    const node = await FakeVmService.start({ natsUrl: this.natsUrl, nodeId });
+    this.cleanup.defer(`node ${nodeId}`, () => node.stop());
+    return node;
+  }
+
   call<Req extends object, Res extends object>(op: Operation<Req, Res>, request: Req): Promise<Res> {
     return this.rpc.call(op, request);
   }
@@ -183,6 +190,7 @@ export class ImageServiceHarness {
       INQUEST_URL_SIGNING_KEY: 'k'.repeat(32),
       INQUEST_TOKEN_SHA256: createHash('sha256').update(TOKEN).digest('hex'),
       INQUEST_LOG_LEVEL: 'fatal',
+      INQUEST_TEMPLATE_INTERVAL_MS: '0',
       ...env,
     };
     this.cleanup.defer('image-service', () => this.stopImageService());

@@ -12,6 +12,7 @@ const DONE: Readonly<Record<string, string>> = {
   'image.verify': 'Every file is as it was frozen; read again',
   'image.unfreeze': 'A working copy is open',
   'image.import': 'Imported',
+  'image.template': 'The template is there, and machines start as clones; done',
 };
 
 interface OperationOutcomeProps {

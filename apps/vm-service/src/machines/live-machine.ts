@@ -3,7 +3,7 @@ import { vmError, type MachineOrigin } from '@inquest/contracts-vm';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { deadlineSignal, delay, hasCode, type MachineId } from '@inquest/kernel';
 import { peerAddress, type VmExit, type VmHandle } from '@inquest/vm-driver';
-import type { EvidenceMeta } from '@inquest/verdict-engine';
+import type { ActionRecord, EvidenceMeta } from '@inquest/verdict-engine';
 import type { MachineShare } from '../shares/machine-share';
 import type { MachineEgress } from '../egress/machine-egress';
 import { START_TIMEOUT_MS } from './machine-specification';
@@ -21,6 +21,8 @@ const PING_PAUSE_MS = 100;
 const MAX_SILENCE_MS = 30_000;
 /** Before an agent that fell silent or whose link closed is watched again. */
 const REWATCH_PAUSE_MS = 1_000;
+/** Recorded inputs of one incarnation, some 150 bytes each: a runaway caller must not fill the disk of the evidence. */
+const MAX_RECORDED_INPUTS = 50_000;
 /** An active probe: alive means answered within this. */
 const PROBE_DEADLINE_MS = 2_000;
 
@@ -42,6 +44,7 @@ export class LiveMachine {
   readonly agent: GuestAgentClient;
   private readonly log = new Logger(LiveMachine.name);
   private seenAtMs: number | null = null;
+  private recordedInputs = 0;
   private isProxyUp = false;
   private isStopping = false;
   private isHeard = true;
@@ -141,6 +144,17 @@ export class LiveMachine {
       () => true,
       () => false,
     );
+  }
+
+  /**
+   * Puts what the host is about to type, click or run on record, before it is done. Beyond `MAX_RECORDED_INPUTS` only that
+   * there was more. Never rejects: see `EvidenceBundle.recordAction`.
+   */
+  async recordInput(input: Omit<ActionRecord, 'atMs'>): Promise<void> {
+    if (++this.recordedInputs > MAX_RECORDED_INPUTS) return;
+    const isLast = this.recordedInputs === MAX_RECORDED_INPUTS;
+    const reason = isLast ? `${input.reason}; no input is recorded after this one` : input.reason;
+    await this.evidence.recordAction({ ...input, reason });
   }
 
   /** Asks the agent and the monitor now, and puts both answers on record. Takes 2 s at most. */

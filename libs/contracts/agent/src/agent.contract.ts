@@ -13,6 +13,7 @@ import {
   Nullable,
   PageRequest,
   PersonView,
+  StreamTicket,
 } from '@inquest/contracts-base';
 import { VerdictView } from '@inquest/contracts-vm';
 import { PublicationView } from '@inquest/contracts-publish';
@@ -138,6 +139,8 @@ export class VerbResult {
   /** For the model or the person. */
   @IsString() readonly text!: string;
   @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly durationMs!: number;
+  /** Where the PNG that the verb took waits for its one reader; never told outside the platform. */
+  @Nullable() @IsNested(() => StreamTicket) readonly picture: StreamTicket | null = null;
 }
 
 export class CloseSessionRequest extends SessionRequest {

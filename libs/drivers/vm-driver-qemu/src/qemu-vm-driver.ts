@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { abortable } from '@inquest/kernel';
 import {
   checkInstanceDirectory,
   checkVmSpec,
@@ -19,7 +18,7 @@ import {
   type VmSpec,
   type VmTemplate,
 } from '@inquest/vm-driver';
-import { checkReadable, makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
+import { checkReadable, HostCheckMemo, makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
 import { insideOf } from './connections';
 import { adoptMachine } from './adopt-machine';
 import { checkHostOnce } from './host-check-cache';
@@ -51,19 +50,18 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver, Ad
   } as const;
   private readonly options: CompiledQemuOptions;
   private readonly lives: OwnedLives<QemuMachine>;
-  private hostCheck: Promise<HostCheck> | null = null;
+  private readonly hostCheck: HostCheckMemo;
 
   /** Starts nothing. Throws `VM_HOST_UNSUPPORTED` for a `qemuUser` that this process cannot become. */
   constructor(options: QemuVmDriverOptions) {
     const instancesRoot = path.resolve(options.instancesRoot);
     this.options = compileQemuOptions({ ...options, instancesRoot }, process.getuid?.() ?? 0);
     this.lives = new OwnedLives(instancesRoot, instanceOfCommand, completeEvidence);
+    this.hostCheck = new HostCheckMemo(this.options.qemuBinary, () => this.findHostCheck());
   }
 
-  /** One probe serves all callers, and goes on for the others when one gives up. */
-  async checkHost(signal: AbortSignal): Promise<HostCheck> {
-    this.hostCheck ??= this.findHostCheck();
-    return abortable(this.hostCheck, signal, 'the host check');
+  checkHost(signal: AbortSignal): Promise<HostCheck> {
+    return this.hostCheck.get(signal);
   }
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<VmHandle> {
@@ -122,13 +120,8 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver, Ad
   }
 
   private async findHostCheck(): Promise<HostCheck> {
-    try {
-      await makeInstancesRoot(this.options.instancesRoot);
-      return await checkHostOnce(this.options, AbortSignal.timeout(HOST_CHECK_MS));
-    } catch (e) {
-      this.hostCheck = null;
-      throw e;
-    }
+    await makeInstancesRoot(this.options.instancesRoot);
+    return checkHostOnce(this.options, AbortSignal.timeout(HOST_CHECK_MS));
   }
 
   /** Brings a machine up as one of this driver's lives. */

@@ -108,7 +108,8 @@ export const vmDriverError = defineErrors({
     fault: 'infra',
     status: 409,
     when: 'A template is missing, half-made, was changed since it was made, or is of another monitor than this host has.',
-    remediation: 'Make the template again by freezing its image; machines boot without one meanwhile.',
+    remediation:
+      'Machines boot meanwhile. It is made again by itself within minutes; `vmctl image template NAME` does it now and says what fails.',
   },
   VM_SCREENSHOT_FAILED: {
     fault: 'infra',

@@ -1,3 +1,4 @@
+export { blankPng } from './blank-png';
 export { describeVmDriver } from './describe-vm-driver';
 export { FAKE_ENDINGS, type FakeEnding, type FakeEndingName } from './fake-endings';
 export { serialResult } from './fake-serial-shell';
