@@ -154,7 +154,7 @@ export class ImageLifecycle {
       frozenAt: new Date(),
       verifiedAt: new Date(),
     });
-    await this.makeFirstTemplate(row, progress);
+    await this.addTemplate(row, progress);
   }
 
   private async prove(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
@@ -178,7 +178,7 @@ export class ImageLifecycle {
     await this.versions.change(row, progress.operationId, row.state === 'unfrozen' ? { smokeMs } : proven);
   }
 
-  private async makeFirstTemplate(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
+  private async addTemplate(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
     const elapsedMs = stopwatch();
     const made = await this.templates.make(row, progress);
     if (made === 0) return;

@@ -44,8 +44,8 @@ export class ImagesService implements OnApplicationBootstrap {
     private readonly logs: VersionLog,
     private readonly copies: WorkingCopies,
     private readonly tools: ToolPaths,
-    private readonly templates: VersionTemplates,
     private readonly buildDirectories: BuildDirectories,
+    private readonly templates: VersionTemplates,
   ) {}
 
   /** Tidies up after an earlier life that was killed: rows, staged files, and machines as soon as a node answers. */

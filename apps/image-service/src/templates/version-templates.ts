@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { dto } from '@inquest/contracts-base';
 import type { VersionTemplateView } from '@inquest/contracts-image';
-import { MakeTemplateRequest, TemplateStateRequest, vmError } from '@inquest/contracts-vm';
+import { MakeTemplateRequest, TemplateStateRequest, vmError, type NodeView } from '@inquest/contracts-vm';
 import { hasCode, toDomainError, type DomainError } from '@inquest/kernel';
 import { VmClient } from '@inquest/vm-client';
 import type { ImageVersionEntity } from '../images/image-version.entity';
@@ -11,10 +11,11 @@ import type { OperationProgress } from '../operations/operations.service';
 /** Of which version. */
 type VersionKey = Pick<ImageVersionEntity, 'name' | 'version'>;
 
-/** What one node did. */
-interface MadeTemplate {
-  /** False also when it was there already. */
+/** What became of a template on one node. */
+interface TemplateOutcome {
+  /** It was made now. */
   readonly isNew: boolean;
+  /** Why there is none. */
   readonly failure: DomainError | null;
 }
 
@@ -42,8 +43,9 @@ export class VersionTemplates {
   async make(key: VersionKey, progress: OperationProgress): Promise<number> {
     try {
       await progress.step('template', 95);
-      const made = await this.makeOnAll(key, progress.signal);
-      return made.filter(({ isNew }) => isNew).length;
+      const nodes = await this.machines.nodes({ signal: progress.signal });
+      const outcomes = await this.makeOn(key, nodes, progress.signal);
+      return outcomes.filter(({ isNew }) => isNew).length;
     } catch (e) {
       this.log.warn(`${key.name}:${key.version} has no template`, e);
       return 0;
@@ -56,9 +58,10 @@ export class VersionTemplates {
    */
   async remake(key: VersionKey, progress: OperationProgress): Promise<void> {
     await progress.step('template', 10);
-    const made = await this.makeOnAll(key, progress.signal);
-    if (made.length === 0) throw vmError('NODE_UNAVAILABLE', 'no node answers, so none can make a template');
-    const failures = made.flatMap(({ failure }) => (failure === null ? [] : [failure]));
+    const nodes = await this.machines.nodes({ signal: progress.signal });
+    if (nodes.length === 0) throw vmError('NODE_UNAVAILABLE', 'no node answers, so none can make a template');
+    const outcomes = await this.makeOn(key, nodes, progress.signal);
+    const failures = outcomes.flatMap(({ failure }) => failure ?? []);
     const failure = failures.find((error) => !hasCode(error, 'MACHINE_CAPABILITY_MISSING'));
     if (failure !== undefined) throw failure;
   }
@@ -72,19 +75,18 @@ export class VersionTemplates {
     for (const node of nodes) await this.logs.append(name, version, `no template on node ${node} any more\n`);
   }
 
-  /** On every node that answers, at once. */
-  private async makeOnAll(key: VersionKey, signal: AbortSignal): Promise<MadeTemplate[]> {
-    const nodes = await this.machines.nodes({ signal });
-    return Promise.all(nodes.map(({ node }) => this.makeOn(node, key, signal)));
+  /** On all of these nodes at once. */
+  private makeOn(key: VersionKey, nodes: readonly NodeView[], signal: AbortSignal): Promise<TemplateOutcome[]> {
+    return Promise.all(nodes.map(({ node }) => this.makeOnNode(key, node, signal)));
   }
 
-  private async makeOn(node: string, { name, version }: VersionKey, signal: AbortSignal): Promise<MadeTemplate> {
+  private async makeOnNode({ name, version }: VersionKey, node: string, signal: AbortSignal): Promise<TemplateOutcome> {
     const tell = (outcome: string) => this.logs.append(name, version, `template on node ${node}: ${outcome}\n`);
     try {
       const request = dto(MakeTemplateRequest, { image: name, version });
       const { memoryMib, cpus, isNew } = await this.machines.makeTemplate(node, request, { signal });
-      const size = `${memoryMib} MiB, ${cpus} processor${cpus === 1 ? '' : 's'}`;
-      await tell(`${isNew ? 'made' : 'there already'} (${size})`);
+      const shape = `${memoryMib} MiB, ${cpus} processor${cpus === 1 ? '' : 's'}`;
+      await tell(`${isNew ? 'made' : 'there already'} (${shape})`);
       return { isNew, failure: null };
     } catch (e) {
       const failure = toDomainError(e);

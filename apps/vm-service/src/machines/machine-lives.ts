@@ -94,7 +94,8 @@ export class MachineLives implements BeforeApplicationShutdown {
   /** Takes over a machine of the warm pool, whose row says that it is ready. */
   take(row: MachineEntity, life: LiveMachine): void {
     this.adopt(row, life);
-    this.follow(row, life);
+    // Its caller is answered first.
+    setImmediate(() => this.follow(row, life));
   }
 
   /**

@@ -129,7 +129,10 @@ export class VmClient extends GuestCalls {
     const known = this.known.recent();
     if (known !== null) {
       try {
-        return await this.startOnBest(known, request, options);
+        const machine = await this.startOnBest(known, request, options);
+        // Not before: the node would answer that first.
+        this.known.renew();
+        return machine;
       } catch (e) {
         // Nothing was begun; the nodes may have changed since they were asked.
         if (!hasCode(e, 'NODE_UNAVAILABLE') && !hasCode(e, 'NODE_EXHAUSTED')) throw e;
