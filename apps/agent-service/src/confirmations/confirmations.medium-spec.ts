@@ -105,6 +105,15 @@ describe('confirmations', () => {
     expect(harness.vm.calls.slice(before)).toEqual([]);
   });
 
+  it('show the beginning of a long call, and say how long all of it is', async () => {
+    const { sessionId } = await harness.open({ confirm: { verbs: ['run'], commands: [] } });
+    const { runId } = await harness.run(sessionId, [{ calls: [plan, run(`echo ${'x'.repeat(5_000)}`)] }], detached);
+    const shown = await harness.openConfirmation(sessionId);
+    expect(shown.argumentsText).toBe(`command: echo ${'x'.repeat(4_000 - 'command: echo '.length)}`);
+    expect(shown.argumentsLength).toBe('command: echo '.length + 5_000 + '\ntimeoutMs: 120000'.length);
+    await harness.call(agentOps.cancelRun, { runId });
+  });
+
   it('ask nobody about what a person does by hand, and refuse ask there', async () => {
     const { sessionId } = await harness.open({ mode: 'hand', confirm: { verbs: ['plan'], commands: [] } });
     expect(await harness.verb(sessionId, 'plan', { plan: 'x' })).toMatchObject({ outcome: 'ok' });

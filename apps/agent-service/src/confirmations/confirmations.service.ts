@@ -10,7 +10,6 @@ import {
   type ListConfirmationsRequest,
   type VerbName,
 } from '@inquest/contracts-agent';
-import { cutText } from '@inquest/contracts-base';
 import { newId, type SessionId } from '@inquest/kernel';
 import { untilStored } from '@inquest/persistence';
 import { AgentServiceConfig } from '../agent-service.config';
@@ -128,7 +127,7 @@ export class ConfirmationsService {
       question: this.stored(question, CONFIRMATION_LENGTHS.question),
       // What reads the same is one choice.
       choices: [...new Set(choices.map((choice) => this.stored(choice, CHOICE_LENGTH)))],
-      argumentsText: storableText(cutText(argumentsText, CONFIRMATION_LENGTHS.arguments)),
+      argumentsText: storableText(argumentsText.slice(0, CONFIRMATION_LENGTHS.arguments)),
       argumentsLength: argumentsText.length,
       state: 'open',
       choice: null,
