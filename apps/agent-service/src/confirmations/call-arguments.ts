@@ -14,8 +14,8 @@ const sortProperties = (_: string, value: unknown): unknown =>
     : value;
 
 /**
- * Arguments for the person who decides, one per line, texts first; what was left out is not shown. The lines of a text of several are
- * indented below its name, so that no text can pass for another argument.
+ * Arguments for the person who decides, one per line, texts first; what was left out is not shown. The lines of a text
+ * of several are indented below its name, so that no text can pass for another argument.
  */
 export const describeCall = (args: object): string =>
   Object.entries(args)

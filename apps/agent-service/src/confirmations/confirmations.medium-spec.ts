@@ -1,4 +1,9 @@
-import { agentOps, ListConfirmationsRequest, type ConfirmationView } from '@inquest/contracts-agent';
+import {
+  agentOps,
+  ListConfirmationsRequest,
+  type ConfirmationList,
+  type ConfirmationView,
+} from '@inquest/contracts-agent';
 import { dto } from '@inquest/contracts-base';
 import { delay } from '@inquest/kernel';
 import { eventually } from '@inquest/testing';
@@ -98,6 +103,15 @@ describe('confirmations', () => {
     expect(refusal).toMatchObject({ verb: 'write_file', outcome: 'refused' });
     expect(refusal?.summary).toMatch(/denied it\. They said: no new files.*It was not done/s);
     expect(harness.vm.calls.slice(before)).toEqual([]);
+  });
+
+  it('show the beginning of a long call, and say how long all of it is', async () => {
+    const { sessionId } = await harness.open({ confirm: { verbs: ['run'], commands: [] } });
+    const { runId } = await harness.run(sessionId, [{ calls: [plan, run(`echo ${'x'.repeat(5_000)}`)] }], detached);
+    const shown = await harness.openConfirmation(sessionId);
+    expect(shown.argumentsText).toBe(`command: echo ${'x'.repeat(4_000 - 'command: echo '.length)}`);
+    expect(shown.argumentsLength).toBe('command: echo '.length + 5_000 + '\ntimeoutMs: 120000'.length);
+    await harness.call(agentOps.cancelRun, { runId });
   });
 
   it('ask nobody about what a person does by hand, and refuse ask there', async () => {
@@ -231,12 +245,24 @@ describe('confirmations', () => {
 
   it('keep secrets out of what is shown and recorded', async () => {
     const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
-    const { runId, shown } = await asking(ask({ question: `May I use ${secret}?`, choices: [`yes, ${secret}`] }));
+    const { runId, shown } = await asking(
+      ask({ question: `May I use ${secret}?`, choices: [`yes, ${secret}`, `yes, ${secret}`] }),
+    );
     expect(JSON.stringify(shown)).not.toContain(secret);
+    expect(shown.choices).toHaveLength(1);
     const answered = await harness.answer(shown, { choice: shown.choices[0] ?? '', reason: `use ${secret}` });
     expect(JSON.stringify(answered)).not.toContain(secret);
     await harness.endOf(runId);
     expect(JSON.stringify(await harness.transcriptFile(shown.sessionId))).not.toContain(secret);
+  });
+
+  it('take texts that a database does not: NUL, half of a surrogate pair', async () => {
+    const odd = { question: 'a\0b?', choices: ['x\0', 'y\ud83d'] };
+    const { runId, shown } = await asking(ask(odd));
+    expect(shown).toMatchObject({ question: 'a\ufffdb?', choices: ['x\ufffd', 'y\ufffd'] });
+    const answered = await harness.answer(shown, { choice: 'y\ufffd', reason: 'c\0' });
+    expect(answered).toMatchObject({ state: 'approved', reason: 'c\ufffd' });
+    expect(await harness.endOf(runId)).toMatchObject({ state: 'completed' });
   });
 
   it('are listed newest first, page by page, of one state or of all, over NATS and REST alike', async () => {
@@ -251,15 +277,46 @@ describe('confirmations', () => {
     expect(await response.json()).toEqual({ items: [first.shown], nextToken: null });
     const one = await harness.get(`confirmations/${first.shown.confirmationId}`);
     expect(await one.json()).toEqual(first.shown);
-    for (const { runId, shown } of [first, second]) {
-      await harness.answer(shown);
-      await harness.endOf(runId);
-    }
+    const { confirmationId, runId, callId, argumentsDigest } = first.shown;
+    const body = { runId, callId, argumentsDigest, decision: 'approve' };
+    const answered = await harness.post(`confirmations/${confirmationId}/answer`, body);
+    expect([answered.status, await answered.json()]).toEqual([
+      200,
+      expect.objectContaining({ state: 'approved', by: 'administrator' }),
+    ]);
+    await harness.answer(second.shown);
+    for (const run of [first, second]) await harness.endOf(run.runId);
     const left = await (await harness.get('confirmations?state=open')).json();
     expect(left).toEqual({ items: [], nextToken: null });
     const all = dto(ListConfirmationsRequest, { limit: 2 });
     const { items } = await harness.call(agentOps.listConfirmations, all);
     expect(items.map(({ state }) => state)).toEqual(['approved', 'approved']);
+  });
+
+  it('come in pages that a message can carry, and none is left out', async () => {
+    const { runId, shown } = await asking();
+    await harness.answer(shown);
+    await harness.endOf(runId);
+    await harness.database.query(
+      `INSERT INTO "agent"."confirmation" SELECT (jsonb_populate_record(c, jsonb_build_object(
+         'confirmation_id', 'cnf-long-' || n, 'run_id', 'run-' || n, 'state', 'withdrawn', 'arguments_text', repeat('ü', 4000)
+       ))).* FROM "agent"."confirmation" c, generate_series(1, 180) n WHERE "run_id" = $1`,
+      [runId],
+    );
+    const seen = new Set<string>();
+    let pages = 0;
+    for (let nextToken: string | null = null; pages === 0 || nextToken !== null; pages++) {
+      const request: ListConfirmationsRequest = dto(ListConfirmationsRequest, {
+        state: 'withdrawn',
+        limit: 200,
+        nextToken,
+      });
+      const page: ConfirmationList = await harness.call(agentOps.listConfirmations, request);
+      for (const { confirmationId } of page.items) seen.add(confirmationId);
+      nextToken = page.nextToken;
+    }
+    expect(pages).toBeGreaterThan(1);
+    expect([...seen].filter((id) => id.startsWith('cnf-long-'))).toHaveLength(180);
   });
 
   describe('that expire within a second', () => {

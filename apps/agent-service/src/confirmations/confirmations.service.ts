@@ -10,7 +10,6 @@ import {
   type ListConfirmationsRequest,
   type VerbName,
 } from '@inquest/contracts-agent';
-import { cutText } from '@inquest/contracts-base';
 import { newId, type SessionId } from '@inquest/kernel';
 import { untilStored } from '@inquest/persistence';
 import { AgentServiceConfig } from '../agent-service.config';
@@ -20,6 +19,7 @@ import { describeCall, digestOfCall } from './call-arguments';
 import { confirmationView } from './confirmation-view';
 import type { ConfirmationEntity } from './confirmation.entity';
 import { ConfirmationsRepository, EXPIRED, tokenBehind } from './confirmations.repository';
+import { storableText } from './storable-text';
 
 /** One call that waits for a person. */
 export interface Inquiry {
@@ -89,7 +89,7 @@ export class ConfirmationsService {
 
   /** Throws like `ConfirmationsRepository.answer`. */
   async answer(request: AnswerConfirmationRequest): Promise<ConfirmationView> {
-    const reason = this.redaction.text(request.reason, CONFIRMATION_LENGTHS.reason);
+    const reason = this.stored(request.reason, CONFIRMATION_LENGTHS.reason);
     return confirmationView(await this.confirmations.answer(request, reason));
   }
 
@@ -124,9 +124,10 @@ export class ConfirmationsService {
       verb,
       argumentsDigest: digestOfCall(verb, args),
       origin,
-      question: this.redaction.text(question, CONFIRMATION_LENGTHS.question),
-      choices: choices.map((choice) => this.redaction.text(choice, CHOICE_LENGTH)),
-      argumentsText: cutText(argumentsText, CONFIRMATION_LENGTHS.arguments),
+      question: this.stored(question, CONFIRMATION_LENGTHS.question),
+      // What reads the same is one choice.
+      choices: [...new Set(choices.map((choice) => this.stored(choice, CHOICE_LENGTH)))],
+      argumentsText: storableText(argumentsText.slice(0, CONFIRMATION_LENGTHS.arguments)),
       argumentsLength: argumentsText.length,
       state: 'open',
       choice: null,
@@ -139,6 +140,11 @@ export class ConfirmationsService {
     };
   }
 
+  /** As it may be written down, and fits. */
+  private stored(text: string, maxLength: number): string {
+    return storableText(this.redaction.text(text, maxLength));
+  }
+
   /** The row once it is not open any more, which it is not for longer than its time and the life of `signal`. */
   private async settled(
     { confirmationId, expiresAt }: ConfirmationEntity,
@@ -146,7 +152,7 @@ export class ConfirmationsService {
   ): Promise<ConfirmationEntity> {
     const wake = (): void => this.confirmations.notify([{ confirmationId }]);
     const isWanted = ({ state }: ConfirmationEntity): boolean => state !== 'open' || signal.aborted;
-    const stored = <T>(work: () => Promise<T>): Promise<T> =>
+    const untilDone = <T>(work: () => Promise<T>): Promise<T> =>
       untilStored(work, {
         signal,
         onRetry: (e) => this.log.warn(`confirmation ${confirmationId} waits for the database`, e),
@@ -155,11 +161,11 @@ export class ConfirmationsService {
     try {
       for (let leftMs = untilMs(expiresAt); !signal.aborted && leftMs > 0; leftMs = untilMs(expiresAt)) {
         const waitMs = Math.min(leftMs, LOOK_EVERY_MS);
-        const row = await stored(() => this.confirmations.waitFor(confirmationId, isWanted, waitMs));
+        const row = await untilDone(() => this.confirmations.waitFor(confirmationId, isWanted, waitMs));
         if (row.state !== 'open') return row;
       }
       const lapse = signal.aborted ? ({ state: 'withdrawn', reason: RUN_STOPPED } as const) : EXPIRED;
-      return await stored(() => this.confirmations.lapse(confirmationId, lapse));
+      return await untilDone(() => this.confirmations.lapse(confirmationId, lapse));
     } finally {
       signal.removeEventListener('abort', wake);
     }

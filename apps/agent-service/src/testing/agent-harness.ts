@@ -97,6 +97,12 @@ export class AgentHarness {
     return fetch(`${this.service.url}/v1/${at}`, { headers: { authorization: `Bearer ${token}` } });
   }
 
+  /** Over the REST API, as the administrator. */
+  post(at: string, body: object): Promise<Response> {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    return fetch(`${this.service.url}/v1/${at}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
   get database(): DataSource {
     return this.service.app.get(DataSource, { strict: false });
   }

@@ -67,7 +67,7 @@ function Places() {
       <ul>
         {PLACES.map((place) => (
           <li key={place.to}>
-            <Link to={place.to} aria-current={currencyOf(place, pathname)}>
+            <Link to={place.to} aria-current={ariaCurrentOf(place, pathname)}>
               <svg viewBox="0 0 20 20" aria-hidden="true">
                 <path d={place.icon} />
               </svg>
@@ -80,7 +80,7 @@ function Places() {
   );
 }
 
-function currencyOf({ to, others = [] }: Place, pathname: string): 'page' | 'true' | 'false' {
+function ariaCurrentOf({ to, others = [] }: Place, pathname: string): 'page' | 'true' | 'false' {
   if (pathname.replace(/\/$/, '') === to) return 'page';
   return [to, ...others].some((page) => `${pathname}/`.startsWith(`${page}/`)) ? 'true' : 'false';
 }

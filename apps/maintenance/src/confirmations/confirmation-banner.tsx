@@ -101,13 +101,11 @@ function useFocusHeldBy(current: string | null) {
   return element;
 }
 
-/** Changes only when a question comes that is newer than all before, so that each is read out once. */
+/** Changes only when a question comes that is newer than all before, so that each is read out once; gone with it. */
 function useAnnouncement(open: readonly ConfirmationView[]): string {
-  const [told, setTold] = useState({ askedAtMs: 0, text: '' });
+  const [told, setTold] = useState<ConfirmationView | null>(null);
   const newest = open.at(-1);
-  if (newest !== undefined && newest.askedAtMs > told.askedAtMs) {
-    const text = `A model waits for a person, in project ${newest.project}: ${printableLine(newest.question)}`;
-    setTold({ askedAtMs: newest.askedAtMs, text });
-  }
-  return newest === undefined ? '' : told.text;
+  if (newest !== undefined && newest.askedAtMs > (told?.askedAtMs ?? 0)) setTold(newest);
+  if (told === null || !open.some(({ confirmationId }) => confirmationId === told.confirmationId)) return '';
+  return `A model waits for a person, in project ${told.project}: ${printableLine(told.question)}`;
 }

@@ -44,16 +44,13 @@ export function addAgentCommands(program: CommandUnknownOpts, context: ContextOf
     .addHelpText(
       'after',
       [
-        examples([
-          "vmctl agent run --project site 'Add a page that lists the releases.'",
-          'opens, works, closes, publishes',
-        ]),
-        examples([
-          "vmctl agent run --project site --confirm-verb git_commit --confirm-command 'rm -rf' 'Tidy up.'",
-          'waits for a person before these',
-        ]),
+        examples(
+          ["vmctl agent run --project site 'Add a page that lists the releases.'", 'opens, works, closes, publishes'],
+          ["vmctl agent run --project site --confirm-command 'rm -rf' 'Tidy up.'", 'waits for a person before that'],
+        ),
         '',
-        'While it waits for a person it says how to answer. Exit status 0 only when the run was completed. Ctrl-C cancels the run and closes the session.',
+        'While it waits for a person it says how to answer.',
+        'Exit status 0 only when the run was completed. Ctrl-C cancels the run and closes the session.',
       ].join('\n'),
     )
     .action((prompt, options) => agentRun(context(), prompt.join(' '), options));

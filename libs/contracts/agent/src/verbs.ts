@@ -1,4 +1,4 @@
-import { ArrayMaxSize, ArrayUnique, IsArray, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { Described, IsGuestPath, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import type { DtoClass } from '@inquest/kernel';
 
@@ -92,7 +92,6 @@ export class AskArguments {
   @Described('What the person may choose from instead of a plain yes. Each must make sense by itself.')
   @IsArray()
   @ArrayMaxSize(MAX_CHOICES)
-  @ArrayUnique()
   @IsString({ each: true })
   @Length(1, CHOICE_LENGTH, { each: true })
   readonly choices: string[] = [];
