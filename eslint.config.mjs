@@ -52,6 +52,11 @@ const restrictedSyntax = [
   { selector: 'ExportAllDeclaration', message: 'Name what is exported.' },
   { selector: 'ExportDefaultDeclaration', message: 'Use a named export.' },
   { selector: 'TSInterfaceDeclaration[id.name=/^I[A-Z]/]', message: 'Interfaces have no `I` prefix.' },
+  {
+    selector:
+      'ImportDeclaration[source.value="class-transformer"] > ImportSpecifier[imported.name=/^(Transform|Expose|Exclude)$/]',
+    message: 'Most DTOs are made without class-transformer, from their rules and `Type` alone: see dto-plan.ts.',
+  },
 ];
 
 export default tseslint.config(

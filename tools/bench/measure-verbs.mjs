@@ -79,8 +79,7 @@ async function timedVerb(work) {
 
 /** `true` with nothing of ours on the host but the link: one frame out, bytes back until the exit is among them. */
 async function rawTrue(link) {
-  const stream = await link.connect(FRAME_PORT, soon());
-  stream.write(encodeControl({ op: 'exec', shell: 'true' }));
+  const stream = await link.connect(FRAME_PORT, soon(), () => encodeControl({ op: 'exec', shell: 'true' }));
   let received = '';
   for await (const chunk of stream) {
     received += chunk.toString('latin1');

@@ -3,7 +3,7 @@ import { DataSource, LessThan, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { imageError, imageEvents, type ImageState, type ImageVersionView } from '@inquest/contracts-image';
 import type { OperationId } from '@inquest/kernel';
-import { Outbox } from '@inquest/persistence';
+import { EntityStatements, Outbox } from '@inquest/persistence';
 import { ImageVersionEntity } from './image-version.entity';
 
 /** SQLSTATE unique_violation. */
@@ -13,12 +13,14 @@ const UNIQUE_VIOLATION = '23505';
 @Injectable()
 export class ImageVersionsRepository {
   private readonly rows: Repository<ImageVersionEntity>;
+  private readonly statements: EntityStatements<ImageVersionEntity>;
 
   constructor(
     private readonly database: DataSource,
     private readonly outbox: Outbox,
   ) {
     this.rows = database.getRepository(ImageVersionEntity);
+    this.statements = new EntityStatements(database, ImageVersionEntity);
   }
 
   /** All versions of all images, newest version first. */
@@ -28,7 +30,7 @@ export class ImageVersionsRepository {
 
   /** Versions of one image, newest first. */
   of(name: string): Promise<ImageVersionEntity[]> {
-    return this.rows.find({ where: { name }, order: { version: 'DESC' } });
+    return this.statements.find({ name }, 'ORDER BY "version" DESC');
   }
 
   /** Throws `IMAGE_UNKNOWN`. */
@@ -95,6 +97,8 @@ export const imageVersionView = (row: ImageVersionEntity): ImageVersionView => (
   agentVersion: row.agentVersion,
   parentVersion: row.parentVersion,
   checks: row.checks,
+  smokeMs: row.smokeMs,
+  templateMs: row.templateMs,
   isRemoved: row.isRemoved,
   createdAtMs: row.createdAt.getTime(),
   frozenAtMs: row.frozenAt?.getTime() ?? null,

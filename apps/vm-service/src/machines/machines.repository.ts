@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, Not, type EntityManager, type Repository } from 'typeorm';
-import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { MACHINE_STATES, vmError, vmEvents, type MachineState } from '@inquest/contracts-vm';
 import { StateWaiters, type DomainError, type MachineId, type NodeId } from '@inquest/kernel';
-import { Outbox } from '@inquest/persistence';
+import { EntityStatements, Outbox } from '@inquest/persistence';
 import { staleIncarnation } from './machine-refusals';
 import { machineView } from './machine-view';
 import { MachineEntity } from './machine.entity';
 
-export type MachineChange = QueryDeepPartialEntity<MachineEntity>;
+export type MachineChange = Partial<MachineEntity>;
 
 /** SQLSTATE unique_violation. */
 const UNIQUE_VIOLATION = '23505';
@@ -20,6 +19,7 @@ export const LIVE_STATES: readonly MachineState[] = MACHINE_STATES.filter((state
 @Injectable()
 export class MachinesRepository {
   private readonly rows: Repository<MachineEntity>;
+  private readonly statements: EntityStatements<MachineEntity>;
   private readonly waiters = new StateWaiters();
 
   constructor(
@@ -27,6 +27,7 @@ export class MachinesRepository {
     private readonly outbox: Outbox,
   ) {
     this.rows = database.getRepository(MachineEntity);
+    this.statements = new EntityStatements(database, MachineEntity);
   }
 
   /** The machine that a request made; null when there is none, or when the request has no id. */
@@ -37,10 +38,9 @@ export class MachinesRepository {
   /** Inserts, or gives back the machine that the same request id made before. Throws `MACHINE_NAME_TAKEN`. */
   async insertOnce(row: MachineEntity): Promise<{ readonly row: MachineEntity; readonly isNew: boolean }> {
     try {
-      await this.database.transaction(async (manager) => {
-        await manager.insert(MachineEntity, row);
-        await this.addEvent(manager, row);
-      });
+      const { machineId } = row;
+      const inserted = { statements: this.statements, row };
+      await this.outbox.insertWithEvent(inserted, vmEvents.machineChanged, [machineId], changed(row));
       return { row, isNew: true };
     } catch (e) {
       return this.afterConflict(row, e);
@@ -49,8 +49,8 @@ export class MachinesRepository {
 
   /** Throws `MACHINE_UNKNOWN`. */
   async get(machine: MachineId): Promise<MachineEntity> {
-    const row = await this.rows.findOneBy({ machineId: machine });
-    if (row === null) throw vmError('MACHINE_UNKNOWN', `no machine ${machine} is known`, { machine });
+    const [row] = await this.statements.find({ machineId: machine });
+    if (row === undefined) throw vmError('MACHINE_UNKNOWN', `no machine ${machine} is known`, { machine });
     return row;
   }
 
@@ -84,13 +84,9 @@ export class MachinesRepository {
     change: MachineChange,
   ): Promise<boolean> {
     const isChanged = await this.database.transaction(async (manager) => {
-      const result = await manager.update(
-        MachineEntity,
-        { machineId: machine, incarnation, state: In([...from]) },
-        change,
-      );
-      if (result.affected !== 1) return false;
-      await this.addEvent(manager, await manager.findOneByOrFail(MachineEntity, { machineId: machine }));
+      const [row] = await this.statements.update(manager, { machineId: machine, incarnation, state: from }, change);
+      if (row === undefined) return false;
+      await this.addEvent(manager, row);
       return true;
     });
     this.waiters.notify(machine);
@@ -140,10 +136,11 @@ export class MachinesRepository {
   }
 
   private addEvent(manager: EntityManager, row: MachineEntity): Promise<void> {
-    const body = { machine: machineView(row, null), atMs: Date.now() };
-    return this.outbox.add(manager, vmEvents.machineChanged, [row.machineId], body);
+    return this.outbox.add(manager, vmEvents.machineChanged, [row.machineId], changed(row));
   }
 }
+
+const changed = (row: MachineEntity) => ({ machine: machineView(row, null), atMs: Date.now() });
 
 const isUniqueViolation = (e: unknown): boolean => (e as { code?: unknown }).code === UNIQUE_VIOLATION;
 

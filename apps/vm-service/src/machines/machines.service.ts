@@ -88,14 +88,15 @@ export class MachinesService {
     const shares = await this.shares.accept(request.shares);
     const launch = await resolving;
     const memoryMib = request.memoryMib ?? launch.image.defaultMemoryMib;
-    await this.node.requireMemory(memoryMib);
     const machineId = newMachineId(this.config.nodeId as NodeId);
     const accelerator = this.accelerator.known?.accelerator ?? 'probing';
     const { nodeId: node } = this.config;
     const decisions = { ...wishes, machineId, node, memoryMib, accelerator, image: launch.image, shares, peer };
     const requested = requestedMachine(request, decisions, this.driver);
+    // It has its memory already.
     const warm = await this.startWarm(requested);
     if (warm !== null) return this.view(warm);
+    await this.node.requireMemory(memoryMib);
     // In the machine's queue: a destroy that comes as soon as the row can be seen must find the start to end it.
     return this.lifecycle.run(machineId, async () => {
       const { row, isNew } = await this.machines.insertOnce(requested);

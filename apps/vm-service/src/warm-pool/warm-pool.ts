@@ -17,6 +17,8 @@ import { warmPoolTargets, type WarmPoolTarget } from './warm-pool-targets';
 
 /** Between two looks at a pool that is full or cannot be filled: an image may have been frozen meanwhile. */
 const LOOK_EVERY_MS = 10_000;
+/** After a claim: its caller is answered before the next machine is made. */
+const REFILL_PAUSE_MS = 25;
 /** One machine, from its template to its agent's answer, on a crowded host. */
 const MAKE_TIMEOUT_MS = 60_000;
 
@@ -154,6 +156,7 @@ export class WarmPool implements OnApplicationBootstrap, BeforeApplicationShutdo
     try {
       const signal = AbortSignal.any([this.stopping.signal, waited.signal]);
       await Promise.race([woken, delay(LOOK_EVERY_MS, signal).catch(() => undefined)]);
+      await delay(REFILL_PAUSE_MS, this.stopping.signal).catch(() => undefined);
     } finally {
       waited.abort();
       this.wakers.delete(wake);

@@ -13,14 +13,19 @@ export class KnownNodes {
 
   constructor(private readonly ask: () => Promise<readonly NodeView[]>) {}
 
-  /** Null when nothing useful is known. Asks anew, for the next caller, when what it gives is not fresh any more. */
+  /** Null when nothing useful is known. */
   recent(): readonly NodeView[] | null {
     const { known } = this;
-    if (known === null || known.nodes.length === 0) return null;
-    const ageMs = systemClock.monotonicMs() - known.atMs;
-    if (ageMs > MAX_AGE_MS) return null;
-    if (ageMs > FRESH_MS) this.refreshSoon();
-    return known.nodes;
+    const isUseful = known !== null && known.nodes.length > 0 && this.ageMs <= MAX_AGE_MS;
+    return isUseful ? known.nodes : null;
+  }
+
+  /** Asks anew, for the next caller, when what is known is not fresh any more. Does not wait. */
+  renew(): void {
+    if (this.ageMs <= FRESH_MS) return;
+    this.asking ??= this.refresh()
+      .catch(() => undefined)
+      .finally(() => (this.asking = null));
   }
 
   /** Asks now. Rejects as asking does; what was known is kept then. */
@@ -30,9 +35,7 @@ export class KnownNodes {
     return nodes;
   }
 
-  private refreshSoon(): void {
-    this.asking ??= this.refresh()
-      .catch(() => undefined)
-      .finally(() => (this.asking = null));
+  private get ageMs(): number {
+    return this.known === null ? Number.POSITIVE_INFINITY : systemClock.monotonicMs() - this.known.atMs;
   }
 }

@@ -99,8 +99,7 @@ export class FrameDecoder {
   private parseJson(bytesAfterBrace: Uint8Array): JsonObject {
     try {
       // The brace was taken as the kind byte. A text that starts with it is an object or no JSON at all.
-      const text =
-        String.fromCharCode(KIND_BYTE.control) + new TextDecoder('utf-8', STRICT_UTF8).decode(bytesAfterBrace);
+      const text = String.fromCharCode(KIND_BYTE.control) + strictUtf8.decode(bytesAfterBrace);
       return JSON.parse(text) as JsonObject;
     } catch (e) {
       const sizeBytes = bytesAfterBrace.length + 1;
@@ -117,7 +116,7 @@ export class FrameDecoder {
   }
 }
 
-const STRICT_UTF8 = { fatal: true, ignoreBOM: true } as const;
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const oversized = (what: string, sizeBytes: number, limitBytes: number): DomainError =>
   frameError('FRAME_OVERSIZED', `a ${what} announces ${sizeBytes} bytes, the limit is ${limitBytes}`, {

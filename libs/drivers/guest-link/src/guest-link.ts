@@ -3,6 +3,9 @@ import { type Duplex } from 'node:stream';
 /** Takes a stream that the guest opened. Owns it from then on, and ends or destroys it. Must not throw. */
 export type GuestStreamHandler = (stream: Duplex) => void;
 
+/** Makes the first bytes of a stream, when the guest can take them. */
+export type FirstBytes = () => Uint8Array;
+
 /** One port of the host that the guest may connect to. */
 export interface GuestListener {
   readonly port: number;
@@ -28,8 +31,12 @@ export interface GuestLink {
    * there), `LINK_HANDSHAKE_INVALID`, `LINK_CLOSED` (the link is gone), `LINK_UNREACHABLE` (no hypervisor),
    * `LINK_PORT_INVALID`, or `OPERATION_ABORTED` as soon as `signal` aborts; then nothing is left open. The signal has no
    * effect on a stream that was handed out.
+   *
+   * What `first` makes is the first that the stream carries. A link that can sends it along with the request for the port,
+   * so that its answer takes one round trip instead of two; a guest that refuses the port never looks at it. After any other
+   * rejection it may have been taken. Rejects with what `first` throws.
    */
-  connect(port: number, signal: AbortSignal): Promise<Duplex>;
+  connect(port: number, signal: AbortSignal, first?: FirstBytes): Promise<Duplex>;
 
   /**
    * Accepts the streams that the guest opens to this port of the host. Bind before the machine starts: a guest that is

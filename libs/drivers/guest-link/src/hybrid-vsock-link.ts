@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { type Duplex } from 'node:stream';
 import { hasCode } from '@inquest/kernel';
 import { linkError } from './errors';
-import { type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
-import { assertPort, requestPort } from './port-handshake';
+import { type FirstBytes, type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
+import { assertPort, awaitPort, portRequest } from './port-handshake';
 import { connectUnixSocket } from './unix-socket';
 
 /**
@@ -26,13 +26,14 @@ export class HybridVsockLink implements GuestLink {
     this.closed = new Promise((resolve) => (this.resolveClosed = resolve));
   }
 
-  async connect(port: number, signal: AbortSignal): Promise<Duplex> {
+  async connect(port: number, signal: AbortSignal, first?: FirstBytes): Promise<Duplex> {
     assertPort(port);
     this.assertOpen();
     const socket = await connectUnixSocket(this.socketPath, signal);
     this.track(socket);
     try {
-      await requestPort(socket, port, signal);
+      socket.write(portRequest(port));
+      await awaitPort(socket, port, signal);
     } catch (e) {
       this.assertOpen();
       // Firecracker says no by closing the connection.
@@ -40,6 +41,8 @@ export class HybridVsockLink implements GuestLink {
         throw linkError('LINK_PORT_REFUSED', `nobody answers on guest port ${port}`, { port }, e);
       throw e;
     }
+    // Not before: the hypervisor reads the request, and need not leave what follows it to the guest.
+    if (first !== undefined) writeFirst(socket, first);
     return socket;
   }
 
@@ -85,6 +88,15 @@ export class HybridVsockLink implements GuestLink {
     }
     this.streams.add(socket);
     socket.once('close', () => this.streams.delete(socket));
+  }
+}
+
+function writeFirst(socket: Socket, first: FirstBytes): void {
+  try {
+    socket.write(first());
+  } catch (e) {
+    socket.destroy();
+    throw e;
   }
 }
 

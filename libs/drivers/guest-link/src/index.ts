@@ -1,5 +1,5 @@
 export { linkError } from './errors';
-export { type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
+export { type FirstBytes, type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
 export { establishSerialMux, openSerialMuxLink } from './serial-mux-link';
 export { synchronize } from './sync-preamble';
 export { HybridVsockLink } from './hybrid-vsock-link';

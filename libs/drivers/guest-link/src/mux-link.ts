@@ -1,7 +1,7 @@
 import { type Duplex } from 'node:stream';
 import { linkError } from './errors';
-import { type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
-import { acceptPort, assertPort, readPortRequest, refusePort, requestPort } from './port-handshake';
+import { type FirstBytes, type GuestLink, type GuestListener, type GuestStreamHandler } from './guest-link';
+import { acceptPort, assertPort, awaitPort, portRequest, readPortRequest, refusePort } from './port-handshake';
 import { YamuxSession, type YamuxRole } from './yamux/yamux-session';
 
 /** How long a peer that opened a stream may take to name its port. */
@@ -26,10 +26,13 @@ export class MuxLink implements GuestLink {
     });
   }
 
-  async connect(port: number, signal: AbortSignal): Promise<Duplex> {
+  async connect(port: number, signal: AbortSignal, first?: FirstBytes): Promise<Duplex> {
     assertPort(port);
-    const stream = await this.session.open(signal);
-    await requestPort(stream, port, signal);
+    const stream = await this.session.open(signal, () => [
+      portRequest(port),
+      ...(first === undefined ? [] : [first()]),
+    ]);
+    await awaitPort(stream, port, signal);
     return stream;
   }
 

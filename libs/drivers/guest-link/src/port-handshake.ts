@@ -19,13 +19,15 @@ export function assertPort(port: number): void {
   }
 }
 
+/** Opener's side: what a fresh stream begins with. */
+export const portRequest = (port: number): Buffer => Buffer.from(`CONNECT ${port}\n`);
+
 /**
- * Opener's side: asks for `port` on a fresh stream and waits for the answer. What follows the answer stays in the stream.
- * Rejects with `LINK_PORT_REFUSED`, or as `readLine` does; then the stream is destroyed.
+ * Opener's side: waits for the answer to `portRequest`. What follows the answer stays in the stream. Rejects with
+ * `LINK_PORT_REFUSED`, or as `readLine` does; then the stream is destroyed.
  */
-export async function requestPort(stream: Duplex, port: number, signal: AbortSignal): Promise<void> {
+export async function awaitPort(stream: Duplex, port: number, signal: AbortSignal): Promise<void> {
   try {
-    stream.write(`CONNECT ${port}\n`);
     const answer = await readLine(stream, MAX_LINE_BYTES, signal);
     if (ACCEPTED.test(answer)) return;
     const reason = REFUSED.exec(answer)?.[1];

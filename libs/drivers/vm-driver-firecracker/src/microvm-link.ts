@@ -1,7 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { FRAME_PORT } from '@inquest/frame-protocol';
 import { delay, hasCode } from '@inquest/kernel';
-import { HybridVsockLink, type GuestLink, type GuestListener, type GuestStreamHandler } from '@inquest/guest-link';
+import {
+  HybridVsockLink,
+  type FirstBytes,
+  type GuestLink,
+  type GuestListener,
+  type GuestStreamHandler,
+} from '@inquest/guest-link';
 
 /** One try. A guest without a vsock driver yet does not answer; a kernel with one answers at once. */
 const TRY_MS = 2_000;
@@ -21,16 +27,16 @@ export class MicrovmLink implements GuestLink {
     return this.vsock.closed;
   }
 
-  async connect(port: number, signal: AbortSignal): Promise<Duplex> {
+  async connect(port: number, signal: AbortSignal, first?: FirstBytes): Promise<Duplex> {
     while (!this.isGuestUp) {
-      const stream = await this.tryConnect(port, signal);
+      const stream = await this.tryConnect(port, signal, first);
       if (stream !== null) {
         this.isGuestUp = true;
         return stream;
       }
       await this.lookForAgent(signal);
     }
-    return this.vsock.connect(port, signal);
+    return this.vsock.connect(port, signal, first);
   }
 
   listen(port: number, handler: GuestStreamHandler): Promise<GuestListener> {
@@ -42,9 +48,9 @@ export class MicrovmLink implements GuestLink {
   }
 
   /** Null when nobody answered, which before the guest is up is no refusal. */
-  private async tryConnect(port: number, signal: AbortSignal): Promise<Duplex | null> {
+  private async tryConnect(port: number, signal: AbortSignal, first?: FirstBytes): Promise<Duplex | null> {
     try {
-      return await this.vsock.connect(port, AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]));
+      return await this.vsock.connect(port, AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]), first);
     } catch (e) {
       const isLate = hasCode(e, 'OPERATION_ABORTED') && !signal.aborted;
       if (isLate || hasCode(e, 'LINK_PORT_REFUSED') || hasCode(e, 'LINK_UNREACHABLE')) return null;

@@ -3,6 +3,7 @@ import { abortable, delay } from '@inquest/kernel';
 import {
   linkError,
   openSerialMuxLink,
+  type FirstBytes,
   type GuestLink,
   type GuestListener,
   type GuestStreamHandler,
@@ -43,9 +44,9 @@ export class MachineLink implements GuestLink {
     return new MachineLink((signal) => openSerialMuxLink({ socketPath, signal }));
   }
 
-  async connect(port: number, signal: AbortSignal): Promise<Duplex> {
+  async connect(port: number, signal: AbortSignal, first?: FirstBytes): Promise<Duplex> {
     const session = this.session ?? (await this.nextSession(port, signal));
-    return session.connect(port, signal);
+    return session.connect(port, signal, first);
   }
 
   async listen(port: number, handler: GuestStreamHandler): Promise<GuestListener> {

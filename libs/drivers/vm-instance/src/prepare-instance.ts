@@ -37,7 +37,7 @@ export async function prepareInstance(
   signal.throwIfAborted();
   await claimInstanceDirectory(spec);
   cleanup.defer('instance directory', () => rm(directory, { recursive: true, force: true }));
-  await writeInstanceRecord(directory, { machineId, incarnation, process: null });
+  await writeInstanceRecord(directory, { machineId, incarnation, processes: [], bootId: null });
   await makeVmmDirectory(directory, user);
   const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
   cleanup.defer('evidence files', () => evidence.close());

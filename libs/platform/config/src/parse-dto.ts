@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { kernelError, type DtoClass } from '@inquest/kernel';
+import { instanceWhenValid } from './dto-plan';
 import { violationsOf, type Violation } from './violations';
 
 /** Deeper values are refused before anything recursive looks at them: a stack overflow would be the sender's choice. */
@@ -25,13 +26,19 @@ export function parseDto<T extends object>(Class: DtoClass<T>, value: unknown, o
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw kernelError('INPUT_INVALID', `${Class.name} must be an object`, { type: Class.name });
   }
+  const unknown = options.unknown ?? 'refuse';
+  return instanceWhenValid(Class, value, unknown, MAX_DEPTH) ?? parseThoroughly(Class, value, unknown);
+}
+
+/** What `parseDto` says of an object whose validity is not plain to see. */
+export function parseThoroughly<T extends object>(Class: DtoClass<T>, value: object, unknown: 'refuse' | 'strip'): T {
   if (isDeeperThan(value, MAX_DEPTH)) {
     throw kernelError('INPUT_INVALID', `${Class.name} is nested more than ${MAX_DEPTH} levels deep`, {
       type: Class.name,
     });
   }
   const instance = plainToInstance(Class, value);
-  const violations = violationsOf(instance, options.unknown ?? 'refuse');
+  const violations = violationsOf(instance, unknown);
   if (violations.length > 0) throw invalid(Class.name, violations);
   return instance;
 }

@@ -42,6 +42,8 @@ export class HttpModule {
 export function configureHttp(app: NestExpressApplication): void {
   const { allowedHosts = [] } = app.get<HttpOptions>(HTTP_OPTIONS, { strict: false });
   app.disable('x-powered-by');
+  // Nobody asks for an answer conditionally, and a digest of each would be made for nothing.
+  app.disable('etag');
   app.use(traceRequest);
   app.use((_request: Request, response: Response, next: NextFunction) => {
     // Answers may hold text of a guest: a browser must not take it for a page.

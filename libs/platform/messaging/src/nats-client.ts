@@ -113,6 +113,8 @@ export class NatsClient implements OnModuleInit, OnApplicationShutdown {
         pingInterval: PING_INTERVAL_MS,
         maxPingOut: MAX_PINGS_OUT,
         ignoreAuthErrorAbort: true,
+        // An error says which subject it is of; a stack for each request would be made for nobody.
+        noAsyncTraces: true,
       });
     } catch (e) {
       this.logger.debug(`cannot connect to NATS at ${natsUrl}`, e);

@@ -1,4 +1,5 @@
 export { decodeCursor, encodeCursor, type Cursor, type Page } from './cursor';
+export { EntityStatements, type RowCondition } from './entity-statements';
 export { persistenceError } from './errors';
 export { inTransaction } from './in-transaction';
 export { openDataSource, type PersistenceOptions } from './open-data-source';

@@ -15,6 +15,11 @@ export class OutboxWaker implements EntitySubscriberInterface {
     this.wake = listener;
   }
 
+  /** After a statement that was a transaction by itself. */
+  wakeNow(): void {
+    this.wake();
+  }
+
   wakeAfterCommit(runner: QueryRunner): void {
     this.withEvents.add(runner);
   }

@@ -1,10 +1,11 @@
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { IsInt } from 'class-validator';
-import { DataSource } from 'typeorm';
+import { Column, DataSource, Entity, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { CleanupStack, event } from '@inquest/kernel';
 import { EventBus, MessagingModule } from '@inquest/messaging';
 import { eventually, startNats, startPostgres, type NatsFixture, type PostgresFixture } from '@inquest/testing';
+import { EntityStatements } from './entity-statements';
 import { inTransaction } from './in-transaction';
 import { Outbox } from './outbox';
 import { outboxMigration } from './outbox.migration';
@@ -13,6 +14,24 @@ import { PersistenceModule } from './persistence.module';
 
 class Counted {
   @IsInt() readonly value!: number;
+}
+
+@Entity({ name: 'note' })
+class Note {
+  @PrimaryColumn({ name: 'note_id', type: 'varchar' }) noteId!: string;
+  @Column({ type: 'jsonb' }) words!: string[];
+  @Column({ name: 'written_at', type: 'timestamptz', precision: 3, nullable: true }) writtenAt!: Date | null;
+}
+class Notes1700000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      'CREATE TABLE "probe"."note" ("note_id" varchar PRIMARY KEY, "words" jsonb NOT NULL, "written_at" timestamptz(3))',
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE "probe"."note"');
+  }
 }
 const counted = event({ subject: 'inquest.v1.evt.probe.counted', body: Counted });
 
@@ -39,8 +58,8 @@ describe('the outbox on a real Postgres and JetStream', () => {
         MessagingModule.forRoot({ serviceName: 'probe', natsUrl: nats.url, nodeId: 'a' }),
         PersistenceModule.forRoot({
           schema: 'probe',
-          entities: [],
-          migrations: [outboxMigration('probe')],
+          entities: [Note],
+          migrations: [outboxMigration('probe'), Notes1700000000001],
           databaseUrl,
         }),
       ],
@@ -145,6 +164,24 @@ describe('the outbox on a real Postgres and JetStream', () => {
       expect(value).toBe(1);
     });
   }, 120_000);
+
+  it('stores a row and its event in one statement, and neither of them when one is refused', async () => {
+    await withService(async (app) => {
+      const dataSource = app.get(DataSource);
+      const statements = new EntityStatements(dataSource, Note);
+      const insert = (row: Note, value: number): Promise<void> =>
+        app.get(Outbox).insertWithEvent({ statements, row }, counted, ['note'], { value });
+      const first = { noteId: 'a', words: ['x', '"'], writtenAt: new Date(1_700_000_000_123) };
+      await insert(first, 1);
+      await expect(insert({ ...first, words: [] }, 2)).rejects.toMatchObject({ code: '23505' });
+      await insert({ noteId: 'b', words: [], writtenAt: null }, 3);
+      await expect(published(app, 'note', 2)).resolves.toEqual([1, 3]);
+      await expect(dataSource.getRepository(Note).find({ order: { noteId: 'ASC' } })).resolves.toEqual([
+        first,
+        { noteId: 'b', words: [], writtenAt: null },
+      ]);
+    });
+  }, 60_000);
 
   it('refuses an event outside of a transaction', async () => {
     await withService(async (app) => {

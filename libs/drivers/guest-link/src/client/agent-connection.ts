@@ -1,4 +1,4 @@
-import { FRAME_PORT, type AnswerParser, type GuestOp, type GuestRequest } from '@inquest/frame-protocol';
+import { encodeControl, FRAME_PORT, type AnswerParser, type GuestOp, type GuestRequest } from '@inquest/frame-protocol';
 import { type GuestLink } from '../guest-link';
 import { CallDeadline, type CallOptions } from './call-deadline';
 import { FrameChannel } from './frame-channel';
@@ -32,15 +32,9 @@ export class AgentConnection {
    * through `deadline.explain`.
    */
   async open(request: RequestSource, deadline: CallDeadline): Promise<FrameChannel> {
-    const stream = await this.link.connect(FRAME_PORT, deadline.signal);
-    const channel = new FrameChannel(stream, request.op);
+    const first = (): Uint8Array => encodeControl('make' in request ? request.make() : request);
+    const channel = new FrameChannel(await this.link.connect(FRAME_PORT, deadline.signal, first), request.op);
     deadline.whenEnded((reason) => channel.close(reason));
-    try {
-      await channel.sendControl('make' in request ? request.make() : request);
-    } catch (e) {
-      channel.close();
-      throw e;
-    }
     return channel;
   }
 }

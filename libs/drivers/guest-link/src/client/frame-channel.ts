@@ -14,15 +14,18 @@ import { linkError } from '../errors';
 
 /** Frames over one stream of a link. Everything it throws is a `DomainError`; then its user closes it. */
 export class FrameChannel {
-  private readonly frames: AsyncGenerator<Frame, void, undefined>;
+  private readonly decoder = new FrameDecoder();
+  /** Frames of the chunk that was read last. */
+  private frames: Iterator<Frame, void, undefined> = [].values();
+  private failure: DomainError | null = null;
+  /** Ends the wait for bytes; null before the first one. */
+  private wake: (() => void) | null = null;
 
   /** Owns `stream`. `what` names the work in messages. */
   constructor(
     private readonly stream: Duplex,
     private readonly what: string,
-  ) {
-    this.frames = this.decode();
-  }
+  ) {}
 
   /** Sends a control frame. Throws `REQUEST_OVERSIZED` before a byte is sent. */
   sendControl(body: object): Promise<void> {
@@ -41,9 +44,18 @@ export class FrameChannel {
 
   /** The next frame. Throws `LINK_CLOSED` when the stream ends instead, or a `FRAME_*` code. One call at a time. */
   async next(): Promise<Frame> {
-    const result = await this.frames.next();
-    if (result.done) throw linkError('LINK_CLOSED', `${this.what}: the guest ended the stream before it had answered`);
-    return result.value;
+    if (this.failure !== null) throw this.failure;
+    try {
+      for (;;) {
+        const frame = this.frames.next();
+        if (!frame.done) return frame.value;
+        this.frames = this.decoder.push(await this.read());
+      }
+    } catch (e) {
+      this.failure = isDomainError(e) ? e : this.lost(e);
+      this.close(this.failure);
+      throw this.failure;
+    }
   }
 
   /** The next frame, which must be a control frame. Throws `FRAME_ORDER_INVALID` when it is data. */
@@ -89,16 +101,30 @@ export class FrameChannel {
     });
   }
 
-  private async *decode(): AsyncGenerator<Frame, void, undefined> {
-    const decoder = new FrameDecoder();
-    try {
-      for await (const chunk of this.stream.iterator({ destroyOnReturn: false })) yield* decoder.push(chunk as Buffer);
-      decoder.end();
-    } catch (e) {
-      const error = isDomainError(e) ? e : this.lost(e);
-      this.close(error);
-      throw error;
+  /** The next bytes. The stream's own iterator would make an error, with its stack, of each stream that is closed early. */
+  private async read(): Promise<Buffer> {
+    const { stream } = this;
+    for (;;) {
+      const chunk = stream.destroyed ? null : (stream.read() as Buffer | null);
+      if (chunk !== null) return chunk;
+      if (stream.errored) throw stream.errored;
+      if (stream.readableEnded) throw this.ended();
+      if (stream.destroyed) throw this.lost(null);
+      await this.readable();
     }
+  }
+
+  private readable(): Promise<void> {
+    if (this.wake === null) {
+      const onChange = (): void => this.wake?.();
+      this.stream.on('readable', onChange).on('end', onChange).on('error', onChange).on('close', onChange);
+    }
+    return new Promise((resolve) => (this.wake = resolve));
+  }
+
+  private ended(): DomainError {
+    this.decoder.end();
+    return linkError('LINK_CLOSED', `${this.what}: the guest ended the stream before it had answered`);
   }
 
   private lost(cause: unknown): DomainError {

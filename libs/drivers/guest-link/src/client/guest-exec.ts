@@ -55,6 +55,7 @@ export class GuestExec implements AsyncDisposable {
   readonly exit: Promise<ExecExit>;
   private resolveExit: (exit: ExecExit) => void = () => undefined;
   private rejectExit: (reason: unknown) => void = () => undefined;
+  private hasExited = false;
 
   private constructor(
     /** What the guest said when the command had started. */
@@ -116,8 +117,9 @@ export class GuestExec implements AsyncDisposable {
 
   /** Closes the stream: the guest kills the process group, unless it was detached. Idempotent. */
   kill(): void {
-    const reason = kernelError('OPERATION_ABORTED', 'the command was abandoned before it ended');
     this.deadline.clear();
+    if (this.hasExited) return this.channel.close();
+    const reason = kernelError('OPERATION_ABORTED', 'the command was abandoned before it ended');
     this.rejectExit(reason);
     this.channel.close(reason);
   }
@@ -136,6 +138,7 @@ export class GuestExec implements AsyncDisposable {
           yield { stream: frame.kind, bytes: frame.bytes };
         } else if (frame.kind === 'control') {
           this.resolveExit(parseExecExit(frame.body));
+          this.hasExited = true;
           return;
         } else {
           throw this.channel.outOfOrder(frame);
@@ -146,8 +149,9 @@ export class GuestExec implements AsyncDisposable {
       this.rejectExit(reason);
       throw reason;
     } finally {
-      // After an exit there is nothing to kill; this closes the stream.
-      this.kill();
+      // After an exit there is nothing to kill: the stream is closed once whoever waits for the exit has been told.
+      if (this.hasExited) setImmediate(() => this.kill());
+      else this.kill();
     }
   }
 }

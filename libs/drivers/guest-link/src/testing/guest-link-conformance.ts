@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Duplex } from 'node:stream';
 import { type GuestLink } from '../guest-link';
 import { type LinkPair } from './link-pair';
-import { echo, exchange, gone, readAll } from './stream-bytes';
+import { echo, exchange, gone, readAll, readBytes } from './stream-bytes';
 
 const PORT = 9001;
 const signal = (): AbortSignal => AbortSignal.timeout(60_000);
@@ -53,6 +53,7 @@ export function describeGuestLink(
     });
 
     describeStreams(() => pair);
+    describeFirstBytes(() => pair);
     if (halfCloses) describeHalfClose(() => pair);
     describeRefusals(() => pair);
     describeEndings(() => pair);
@@ -118,6 +119,36 @@ function describeStreams(pair: () => LinkPair): void {
       }),
     );
     expect(received).toEqual(texts);
+  });
+}
+
+function describeFirstBytes(pair: () => LinkPair): void {
+  it('carries the first bytes that come with the request for a port before everything else', async () => {
+    await pair().guest.listen(PORT, echo);
+    const first = pattern(1024 * 1024);
+    const stream = await pair().host.connect(PORT, signal(), () => first);
+    const bytes = Buffer.concat([first, Buffer.from('the rest')]);
+    stream.write('the rest');
+    expect((await readBytes(stream, bytes.length)).equals(bytes)).toBe(true);
+    stream.resume().end();
+  });
+
+  it('shows the first bytes to nobody when nobody listens on the port', async () => {
+    const refused = pair().host.connect(PORT, signal(), () => Buffer.from('for nobody'));
+    await expect(refused).rejects.toMatchObject({ code: 'LINK_PORT_REFUSED' });
+    const [host, guest] = await openPair(pair().host, pair().guest);
+    host.end('for this one');
+    expect((await readAll(guest)).toString()).toBe('for this one');
+  });
+
+  it('rejects with what the maker of the first bytes throws, and goes on working', async () => {
+    await pair().guest.listen(PORT, echo);
+    const failed = pair().host.connect(PORT, signal(), () => {
+      throw new RangeError('too many bytes');
+    });
+    await expect(failed).rejects.toThrow('too many bytes');
+    const stream = await pair().host.connect(PORT, signal());
+    expect((await exchange(stream, Buffer.from('x'))).toString()).toBe('x');
   });
 }
 

@@ -67,10 +67,12 @@ export class YamuxSession {
   }
 
   /**
-   * Opens a stream; it may be written to at once. Waits its turn when too many streams are open or unacknowledged.
-   * Rejects with `LINK_CLOSED`, `MUX_STREAMS_EXHAUSTED`, or `OPERATION_ABORTED` when `signal` aborts; then none was opened.
+   * Opens a stream; it may be written to at once. Waits its turn when too many streams are open or unacknowledged. What
+   * `first` then gives leaves together with the opening, as far as the transport and the window take it.
+   * Rejects with `LINK_CLOSED`, `MUX_STREAMS_EXHAUSTED`, `OPERATION_ABORTED` when `signal` aborts, or what `first` throws;
+   * then none was opened.
    */
-  async open(signal: AbortSignal): Promise<YamuxStream> {
+  async open(signal: AbortSignal, first: () => readonly Uint8Array[] = () => []): Promise<YamuxStream> {
     if (signal.aborted)
       throw kernelError('OPERATION_ABORTED', 'cancelled before a stream was opened', {}, signal.reason);
     await this.gate.enter(signal);
@@ -81,10 +83,16 @@ export class YamuxSession {
       if (this.isOver) throw linkError('LINK_CLOSED', 'the link to the guest ended');
       throw linkError('MUX_STREAMS_EXHAUSTED', 'the session has no stream numbers left');
     }
+    const pieces = this.firstPieces(id, first);
     this.nextStreamId += 2;
     const stream = new YamuxStream(id, this);
     this.streams.set(id, stream);
+    this.transport.cork();
     this.sendWindowUpdate(id, FLAG.syn, 0);
+    stream.cork();
+    for (const piece of pieces) stream.write(piece);
+    stream.uncork();
+    this.transport.uncork();
     return stream;
   }
 
@@ -118,6 +126,15 @@ export class YamuxSession {
     this.scheduler.remove(stream);
     if (this.isOwn(stream.id)) this.gate.leave(stream.id);
     else this.inboundCount--;
+  }
+
+  private firstPieces(id: number, first: () => readonly Uint8Array[]): readonly Uint8Array[] {
+    try {
+      return first();
+    } catch (e) {
+      this.gate.leave(id);
+      throw e;
+    }
   }
 
   private feed(chunk: Buffer): void {
