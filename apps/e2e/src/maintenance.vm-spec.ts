@@ -242,7 +242,7 @@ describe('the maintenance app', () => {
     const held = page.getByRole('region', { name: 'Held back' });
     await held.getByText('check_fizzbuzz.sh').waitFor();
     await held.getByText(/rule throwaway/).waitFor();
-    await page.getByText('yes, its branch is this commit').waitFor();
+    await page.getByText('yes, its branch has this commit').waitFor();
   });
 
   it(

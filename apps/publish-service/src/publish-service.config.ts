@@ -26,7 +26,8 @@ export class PublishServiceConfig extends ServiceConfig {
   readonly forge!: (typeof FORGES)[number];
 
   @Env('INQUEST_BRANCH_POLICY', {
-    description: 'session publishes each session to a branch of its own; default to the branch that it was made on',
+    description:
+      'session publishes each session to a branch of its own, to be merged, and begins empty projects with an empty commit; default publishes to the branch that it was made on',
     default: 'default',
   })
   @IsIn(BRANCH_POLICIES)

@@ -4,6 +4,7 @@ import {
   CommitRequest,
   CommitView,
   ForgeCheckView,
+  ListPublicationsRequest,
   ProjectRequest,
   ProjectView,
   PublicationList,
@@ -18,7 +19,6 @@ import {
   StagedView,
   StageProjectRequest,
 } from '@inquest/contracts-publish';
-import { PageRequest } from '@inquest/contracts-base';
 import type { ProjectId, PublicationId } from '@inquest/kernel';
 import { RpcHandler } from '@inquest/messaging';
 import { CommitsService } from './commits/commits.service';
@@ -60,8 +60,8 @@ export class PublishRpcController {
   }
 
   @RpcHandler(publishOps.list)
-  list(@Payload() { limit, nextToken }: PageRequest): Promise<PublicationList> {
-    return this.publications.list(limit, nextToken);
+  list(@Payload() request: ListPublicationsRequest): Promise<PublicationList> {
+    return this.publications.list(request);
   }
 
   @RpcHandler(publishOps.show)
@@ -94,8 +94,8 @@ export class PublishController {
   ) {}
 
   @Get('publications')
-  list(@Query() { limit, nextToken }: PageRequest): Promise<PublicationList> {
-    return this.publications.list(limit, nextToken);
+  list(@Query() request: ListPublicationsRequest): Promise<PublicationList> {
+    return this.publications.list(request);
   }
 
   @Get('publications/:publicationId')

@@ -4,6 +4,7 @@ import { tempDir, type TempDir } from '@inquest/testing';
 import { runCommandLine } from './run-command-line';
 import { CapturedOutput } from './testing/captured-output';
 import { GatewayDouble, sendProblem } from './testing/gateway-double';
+import { samplePublication } from './testing/sample-publication';
 import { sampleConfirmation, sampleMachine, sampleReport } from './testing/samples';
 
 const { machineId } = sampleMachine();
@@ -129,6 +130,37 @@ describe('vmctl', () => {
   ])('%p says how to get something when there is nothing', async (args, path, hint) => {
     gateway.on('GET', path, { items: [], nextToken: null });
     expect(await vmctl(args)).toEqual({ status: 0, stdout: '', stderr: expect.stringContaining(hint) });
+  });
+
+  describe('publish', () => {
+    it('ls asks for what was named, and says how to go on when there is more', async () => {
+      gateway.on('GET', '/v1/publications', { items: [samplePublication()], nextToken: 'next-1' });
+      const args = ['publish', 'ls', '--project', 'demo', '--state', 'failed', '--limit', '1'];
+      const { status, stdout, stderr } = await vmctl(args);
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('pub-1') });
+      expect(stderr).toContain('--page next-1');
+      expect(gateway.requests.at(-1)?.url).toBe('/v1/publications?limit=1&project=demo&state=failed');
+      const { stdout: json, stderr: nothing } = await vmctl([...args, '--page', 'next-1', '--json']);
+      expect(JSON.parse(json)).toMatchObject({ nextToken: 'next-1' });
+      expect(nothing).toBe('');
+    });
+
+    it('retry ends with 1 when the publication failed again, and prints it as it is then', async () => {
+      const error = {
+        code: 'FORGE_BRANCH_MOVED',
+        fault: 'caller',
+        status: 409,
+        message: 'moved',
+        remediation: 'x',
+        details: {},
+      };
+      gateway.on('POST', '/v1/publications/pub-1/retry', { ...samplePublication(), state: 'failed', error });
+      const { status, stdout } = await vmctl(['publish', 'retry', 'pub-1', '--json']);
+      expect({ status, view: JSON.parse(stdout) }).toMatchObject({ status: 1, view: { state: 'failed', error } });
+      gateway.reset();
+      gateway.on('POST', '/v1/publications/pub-1/retry', samplePublication());
+      expect(await vmctl(['publish', 'retry', 'pub-1'])).toMatchObject({ status: 0 });
+    });
   });
 
   describe('run', () => {

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import {
   ForgeCheckView,
+  ListPublicationsRequest,
   ProjectRequest,
   ProjectView,
   PublicationList,
@@ -10,7 +11,6 @@ import {
   ReleaseView,
   RetryOptions,
 } from '@inquest/contracts-publish';
-import { PageRequest } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
 
 @Controller('v1')
@@ -18,7 +18,7 @@ export class PublicationsController {
   constructor(private readonly rpc: RpcClient) {}
 
   @Get('publications')
-  list(@Query() page: PageRequest): Promise<PublicationList> {
+  list(@Query() page: ListPublicationsRequest): Promise<PublicationList> {
     return this.rpc.call(publishOps.list, page);
   }
 

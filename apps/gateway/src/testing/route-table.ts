@@ -216,9 +216,9 @@ export const ROUTES: readonly Route[] = [
   },
   {
     route: 'GET /v1/publications',
-    call: '/v1/publications',
+    call: '/v1/publications?state=failed&project=demo',
     subject: publishOps.list.subject,
-    request: { limit: 50, nextToken: null },
+    request: { limit: 50, nextToken: null, project: 'demo', sessionId: null, state: 'failed' },
   },
   {
     route: 'GET /v1/publications/{publicationId}',

@@ -35,7 +35,7 @@ export const publicationFacts = (publication: PublicationView): Fact[] => {
     { label: 'Commit', value: <code title={commit}>{commit.slice(0, SHORT_COMMIT)}</code> },
     { label: 'Branch', value: <span className="wrap">{branch}</span> },
     { label: 'Forge', value: forge },
-    { label: 'Read back', value: isVerified ? 'yes, its branch is this commit' : 'no' },
+    { label: 'Read back', value: isVerified ? 'yes, its branch has this commit' : 'no' },
     { label: 'Asked for', value: <Ago atMs={createdAtMs} /> },
     { label: 'Published', value: publishedAtMs === null ? 'no' : <Ago atMs={publishedAtMs} /> },
     { label: 'Attempts', value: attempts },

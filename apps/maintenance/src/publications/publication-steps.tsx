@@ -21,7 +21,7 @@ export function PublicationSteps({ steps }: { readonly steps: readonly Publicati
       {steps.map(({ kind, state, url, message, error }) => (
         <li key={kind}>
           {STEP_TITLE[kind]} <Badge tone={STEP_TONE[state]}>{state}</Badge>{' '}
-          {url === null ? <span className="wrap">{printable(message)}</span> : <WebLink url={url} />}
+          <span className="wrap">{printable(message)}</span> {url !== null && <WebLink url={url} />}
           {error !== null && <p className="wrap">{error.remediation}</p>}
         </li>
       ))}

@@ -35,7 +35,7 @@ function Publication({ publication }: { readonly publication: PublicationView })
   const { message, error, steps, held, heldCount, rulesProblem } = publication;
   return (
     <>
-      <p className="page-note wrap">{printable(message)}</p>
+      {error === null && <p className="page-note wrap">{printable(message)}</p>}
       {error !== null && (
         <div className="notice" data-tone="bad">
           <p className="notice-title">{printable(error.message)}</p>

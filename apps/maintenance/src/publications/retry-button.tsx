@@ -7,7 +7,8 @@ import { ProblemNotice } from '../components/notice';
 export function RetryButton({ publication }: { readonly publication: PublicationView }) {
   const { publicationId, state, steps, error } = publication;
   const retry = useRetryPublication(publicationId);
-  if (state !== 'failed' && !steps.some((step) => step.state === 'skipped')) return null;
+  const isIncomplete = state === 'failed' || state === 'skipped' || steps.some((step) => step.state === 'skipped');
+  if (!isIncomplete) return null;
   return (
     <>
       {retry.error !== null && <ProblemNotice error={retry.error} />}

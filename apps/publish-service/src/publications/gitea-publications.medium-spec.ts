@@ -1,4 +1,5 @@
 import {
+  ListPublicationsRequest,
   publishOps,
   ReleaseRequest,
   RetryRequest,
@@ -396,7 +397,7 @@ describe('publications at a Gitea', () => {
     gitea.double.onRequest = () => undefined;
     await asked;
     await harness.startPublish(gitea.env);
-    const [view] = (await harness.call(publishOps.list, { limit: 1, nextToken: null })).items;
+    const [view] = (await harness.call(publishOps.list, dto(ListPublicationsRequest, { limit: 1 }))).items;
     const finished = await eventually(async (): Promise<PublicationView | false> => {
       const now = await show(view as PublicationView);
       return now.state === 'published' && now;

@@ -1,4 +1,4 @@
-import { publishOps, ReleaseRequest, type PublicationView } from '@inquest/contracts-publish';
+import { ListPublicationsRequest, publishOps, ReleaseRequest, type PublicationView } from '@inquest/contracts-publish';
 import { delay } from '@inquest/kernel';
 import { eventually } from '@inquest/testing';
 import { dto } from '@inquest/contracts-base';
@@ -116,7 +116,7 @@ describe('publish-service, killed with SIGKILL', () => {
   }
 
   const isBegun = async (): Promise<boolean> => {
-    const { items } = await harness.call(publishOps.list, { limit: 200, nextToken: null });
+    const { items } = await harness.call(publishOps.list, dto(ListPublicationsRequest, { limit: 200 }));
     return items.some(({ state }) => state === 'pending');
   };
 

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
-import { publishOps, ReleaseRequest, type PublicationList, type PublicationView } from '@inquest/contracts-publish';
-import { dto, PageRequest } from '@inquest/contracts-base';
+import {
+  ListPublicationsRequest,
+  publishOps,
+  ReleaseRequest,
+  type PublicationList,
+  type PublicationView,
+} from '@inquest/contracts-publish';
+import { dto } from '@inquest/contracts-base';
 import { eventually } from '@inquest/testing';
 import { PublishHarness, type StagedGuest } from '../testing/publish-harness';
 
@@ -146,13 +152,41 @@ describe('publications', () => {
     const listed: string[] = [];
     let nextToken: string | null = null;
     do {
-      const page: PublicationList = await harness.call(publishOps.list, dto(PageRequest, { limit: 2, nextToken }));
+      const page: PublicationList = await harness.call(
+        publishOps.list,
+        dto(ListPublicationsRequest, { limit: 2, nextToken }),
+      );
       expect(page.items.length).toBeLessThanOrEqual(2);
       listed.push(...page.items.map(({ publicationId }) => publicationId));
       nextToken = page.nextToken;
     } while (nextToken !== null && listed.length < 100);
     expect(listed.slice(0, 5)).toEqual(made.reverse());
     expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  it('lists those of a project, of a session or in a state, also page by page', async () => {
+    const first = await committed();
+    const failed = await harness.publish(first);
+    const theirs = somebodyPushed(first);
+    harness.write(first, { b: '2' });
+    await harness.commit(first);
+    const moved = await harness.publish(first);
+    expect([failed.state, moved.state]).toEqual(['published', 'failed']);
+    const second = await committed({ c: '1' }, first.project);
+    const other = await harness.publish(second);
+    const list = async (wanted: Partial<ListPublicationsRequest>): Promise<string[]> => {
+      const { items } = await harness.call(publishOps.list, dto(ListPublicationsRequest, wanted));
+      return items.map(({ publicationId }) => publicationId);
+    };
+    const { project } = first;
+    const [one, two, three] = [failed, moved, other].map(({ publicationId }) => publicationId);
+    expect(await list({ project })).toEqual([three, two, one]);
+    expect(await list({ sessionId: first.sessionId })).toEqual([two, one]);
+    expect(await list({ project, state: 'published' })).toEqual([one]);
+    const page = await harness.call(publishOps.list, dto(ListPublicationsRequest, { project, limit: 1 }));
+    expect(await list({ project, nextToken: page.nextToken })).toEqual([two, one]);
+    expect(await list({ project: 'prj-none' })).toEqual([]);
+    expect(onForge(first)).toBe(theirs);
   });
 
   it('lists what fits into a message, and the rest on the pages that follow', async () => {
@@ -168,7 +202,10 @@ describe('publications', () => {
     let pages = 0;
     let nextToken: string | null = null;
     do {
-      const page: PublicationList = await harness.call(publishOps.list, dto(PageRequest, { limit: 200, nextToken }));
+      const page: PublicationList = await harness.call(
+        publishOps.list,
+        dto(ListPublicationsRequest, { limit: 200, nextToken }),
+      );
       for (const { publicationId } of page.items) seen.add(publicationId);
       nextToken = page.nextToken;
       pages++;
@@ -187,10 +224,12 @@ describe('publications', () => {
     for (const outcome of await Promise.allSettled(asked)) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'PUBLICATION_UNKNOWN' } });
     }
-    await expect(harness.call(publishOps.list, dto(PageRequest, { nextToken: 'forged' }))).rejects.toMatchObject({
+    await expect(
+      harness.call(publishOps.list, dto(ListPublicationsRequest, { nextToken: 'forged' })),
+    ).rejects.toMatchObject({
       code: 'CURSOR_INVALID',
     });
-    await expect(harness.call(publishOps.list, dto(PageRequest, { limit: 1000 }))).rejects.toMatchObject({
+    await expect(harness.call(publishOps.list, dto(ListPublicationsRequest, { limit: 1000 }))).rejects.toMatchObject({
       code: 'INPUT_INVALID',
     });
   });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, LessThan, LessThanOrEqual, Not, type Repository } from 'typeorm';
-import { publishError, publishEvents } from '@inquest/contracts-publish';
+import { DataSource, IsNull, LessThan, LessThanOrEqual, Not, type FindOptionsWhere, type Repository } from 'typeorm';
+import { publishError, publishEvents, type ListPublicationsRequest } from '@inquest/contracts-publish';
 import type { PublicationId } from '@inquest/kernel';
 import { decodeCursor, encodeCursor, Outbox, type Page } from '@inquest/persistence';
 import { PublicationEntity } from './publication.entity';
@@ -48,13 +48,17 @@ export class PublicationsRepository {
   }
 
   /** Newest first. Throws `CURSOR_INVALID`. */
-  async page(limit: number, token: string | null): Promise<Page<PublicationEntity>> {
-    const cursor = decodeCursor(token);
+  async page({ limit, nextToken, ...filter }: ListPublicationsRequest): Promise<Page<PublicationEntity>> {
+    const wanted = wantedBy(filter);
+    const cursor = decodeCursor(nextToken);
     const at = cursor === null ? null : new Date(cursor.at);
     const where =
       cursor === null || at === null
-        ? {}
-        : [{ createdAt: LessThan(at) }, { createdAt: at, publicationId: LessThan(cursor.id) }];
+        ? wanted
+        : [
+            { ...wanted, createdAt: LessThan(at) },
+            { ...wanted, createdAt: at, publicationId: LessThan(cursor.id) },
+          ];
     const found = await this.rows.find({ where, order: { createdAt: 'DESC', publicationId: 'DESC' }, take: limit + 1 });
     const items = found.slice(0, limit);
     return { items, nextToken: found.length > limit ? tokenAfter(items.at(-1)) : null };
@@ -71,6 +75,17 @@ export class PublicationsRepository {
     return changed;
   }
 }
+
+/** The properties that rows must have; what is null is not asked for. */
+const wantedBy = ({
+  project,
+  sessionId,
+  state,
+}: Pick<ListPublicationsRequest, 'project' | 'sessionId' | 'state'>): FindOptionsWhere<PublicationEntity> => ({
+  ...(project === null ? {} : { project }),
+  ...(sessionId === null ? {} : { sessionId }),
+  ...(state === null ? {} : { state }),
+});
 
 /** The token of the page that follows `last`. */
 export const tokenAfter = (last: PublicationEntity | undefined): string | null =>

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import {
   publishError,
   type ForgeCheckView,
+  type ListPublicationsRequest,
   type PublicationList,
   type PublicationView,
   type PublishRequest,
@@ -72,8 +73,8 @@ export class PublicationsService {
   }
 
   /** Newest first; fewer than `limit` when they would not fit into a message. Throws `CURSOR_INVALID`. */
-  async list(limit: number, nextToken: string | null): Promise<PublicationList> {
-    const page = await this.publications.page(limit, nextToken);
+  async list(request: ListPublicationsRequest): Promise<PublicationList> {
+    const page = await this.publications.page(request);
     let bytes = 0;
     const fitting = page.items.filter((row, index) => {
       bytes += Buffer.byteLength(JSON.stringify(listedView(row)));

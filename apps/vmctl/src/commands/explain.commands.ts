@@ -35,8 +35,9 @@ export function addExplainCommands(program: CommandUnknownOpts, context: Context
 async function explainGit({ printer, stdin }: CliContext): Promise<void> {
   const guarded = guardGit((await buffer(stdin)).toString('utf8'));
   printer.result(guarded, () => {
-    if (!guarded.parsed) return 'the script could not be parsed; the guard does not block it';
-    return guarded.write ? explainRefusal(guarded) : 'no git command in this script writes to a repository';
+    if (guarded.write) return explainRefusal(guarded);
+    if (guarded.parsed) return 'no git command in this script writes to a repository';
+    return `${printableLine(guarded.reason ?? 'The script could not be read.')} The guard does not block it; the repository is read-only in the machine.`;
   });
 }
 

@@ -1,29 +1,5 @@
-import { PublicationView } from '@inquest/contracts-publish';
-import { dto } from '@inquest/contracts-base';
+import { COMMIT, samplePublication as publication } from '../testing/sample-publication';
 import { describePublication } from './publish.commands';
-
-const COMMIT = 'c'.repeat(40);
-const publication = (more: Partial<PublicationView> = {}): PublicationView =>
-  dto(PublicationView, {
-    publicationId: 'pub-1',
-    sessionId: 'ses-1',
-    project: 'demo',
-    state: 'published',
-    forge: 'gitea',
-    branch: 'inquest/ses-1',
-    baseBranch: 'main',
-    commit: COMMIT,
-    url: 'https://git.example.org/robot/demo',
-    isVerified: true,
-    message: 'published to gitea and read back',
-    error: null,
-    attempts: 1,
-    heldCount: 0,
-    held: [],
-    createdAtMs: 0,
-    publishedAtMs: 0,
-    ...more,
-  });
 
 const failure = {
   code: 'FORGE_SCOPE_MISSING',
@@ -41,19 +17,20 @@ describe('describePublication', () => {
         kind: 'pull-request',
         state: 'done',
         url: 'https://git.example.org/robot/demo/pulls/3',
-        message: '',
+        message: 'pull request 3 asks to merge inquest/ses-1 into main',
         error: null,
       },
       { kind: 'release', state: 'skipped', url: null, message: 'bare has no releases', error: null },
     ] as const;
     const held = [{ path: 'a\nb', rule: 'noise/log', why: 'It is\u202e a log.' }];
-    expect(describePublication(publication({ steps: [...steps], heldCount: 1, held }))).toBe(
+    expect(describePublication(publication({ steps: [...steps], heldCount: 3, held }))).toBe(
       `pub-1  published  demo  inquest/ses-1  ${COMMIT}
   https://git.example.org/robot/demo (read back and verified)
-  pull-request: done  https://git.example.org/robot/demo/pulls/3
+  pull-request: done  pull request 3 asks to merge inquest/ses-1 into main  https://git.example.org/robot/demo/pulls/3
   release: skipped  bare has no releases
-  held back (1):
-    a b: It is a log.`,
+  held back (3):
+    a b: It is a log.
+    and 2 more`,
     );
   });
 
@@ -65,6 +42,29 @@ describe('describePublication', () => {
   the token lacks the scope write:issue
   [FORGE_SCOPE_MISSING] Make a token with that scope.
   then: vmctl publish retry pub-1`,
+    );
+  });
+
+  it('says what makes a publication possible that had no forge', () => {
+    const message = 'nothing was published: no forge is configured.';
+    const skipped = publication({ state: 'skipped', url: null, isVerified: false, forge: 'none', message });
+    expect(describePublication(skipped)).toBe(
+      `pub-1  skipped  demo  inquest/ses-1  ${COMMIT}
+  nothing was published: no forge is configured.
+  once publish-service has a forge (INQUEST_FORGE): vmctl publish retry pub-1`,
+    );
+  });
+
+  it('says that the scratch rules of the project were left out, why, and what to do', () => {
+    const rulesProblem = {
+      ...failure,
+      code: 'SCRATCH_RULES_TOO_LARGE',
+      message: '.inquest/scratch.yaml has 70000 bytes',
+    };
+    expect(describePublication(publication({ rulesProblem }))).toContain(
+      `
+  the project's own scratch rules were left out: .inquest/scratch.yaml has 70000 bytes
+  [SCRATCH_RULES_TOO_LARGE] Make a token with that scope.`,
     );
   });
 

@@ -1,17 +1,37 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { PublicationList, PublicationView, type PublicationStepView } from '@inquest/contracts-publish';
+import { Option, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import {
+  PUBLICATION_STATES,
+  PublicationList,
+  PublicationView,
+  type PublicationStepView,
+} from '@inquest/contracts-publish';
 import { printableLine } from '@inquest/transcript';
 import type { CliContext, ContextOf } from '../context';
+import { EXIT } from '../exit-codes';
 import { age } from '../output/phrases';
 import { describeRulesProblem } from '../output/rules-problem';
+import { wholeNumber } from './option-values';
 
 /** `publish ls|show|retry|release`: what went out, and what was held back. */
 export function addPublishCommands(program: CommandUnknownOpts, context: ContextOf): void {
   const publish = program.command('publish').description('what was published to the forge');
   publish
     .command('ls')
+    .option('--project <project>', 'only those of a project')
+    .option('--session <session>', 'only those of a session')
+    .addOption(new Option('--state <state>', 'only those in a state').choices(PUBLICATION_STATES))
+    .option('--limit <count>', 'publications to list, 1 to 200', wholeNumber, 50)
+    .option('--page <token>', 'go on where an earlier listing ended, which names the token')
     .description('list publications, newest first')
-    .action(() => list(context()));
+    .action(({ project, session, state, limit, page }) =>
+      list(context(), {
+        limit,
+        ...(project === undefined ? {} : { project }),
+        ...(session === undefined ? {} : { sessionId: session }),
+        ...(state === undefined ? {} : { state }),
+        ...(page === undefined ? {} : { nextToken: page }),
+      }),
+    );
   publish
     .command('show')
     .argument(...ID)
@@ -38,8 +58,8 @@ export function addPublishCommands(program: CommandUnknownOpts, context: Context
 
 const ID = ['<publication>', 'its id, as `vmctl publish ls` lists it'] as const;
 
-async function list({ gateway, printer }: CliContext): Promise<void> {
-  const publications = await gateway.call(PublicationList, 'GET', '/v1/publications');
+async function list({ gateway, printer }: CliContext, query: Readonly<Record<string, string | number>>): Promise<void> {
+  const publications = await gateway.call(PublicationList, 'GET', '/v1/publications', { query });
   const now = Date.now();
   printer.list(
     publications,
@@ -54,18 +74,27 @@ async function list({ gateway, printer }: CliContext): Promise<void> {
       age(p.createdAtMs, now),
       p.url ?? p.message,
     ]),
-    'nothing was published yet; a session publishes its commits when it closes',
+    isFiltered(query)
+      ? 'there is no such publication; `vmctl publish ls` lists all'
+      : 'nothing was published yet; a session publishes its commits when it closes',
   );
+  if (publications.nextToken !== null && !printer.json) {
+    printer.note(`there are more: the same command with --page ${publications.nextToken}`);
+  }
 }
+
+const isFiltered = (query: object): boolean => Object.keys(query).some((name) => name !== 'limit');
 
 async function show({ gateway, printer }: CliContext, id: string): Promise<void> {
   const publication = await gateway.call(PublicationView, 'GET', pathOf(id));
   printer.result(publication, () => describePublication(publication));
 }
 
-async function change({ gateway, printer }: CliContext, id: string, what: string, body: object): Promise<void> {
+/** Ends with 1 when the publication is not published afterwards, so that a script need not read what is printed. */
+async function change({ gateway, printer, exit }: CliContext, id: string, what: string, body: object): Promise<void> {
   const publication = await gateway.call(PublicationView, 'POST', `${pathOf(id)}/${what}`, { body });
   printer.result(publication, () => describePublication(publication));
+  if (publication.state !== 'published') exit(EXIT.failed);
 }
 
 const pathOf = (id: string): string => `/v1/publications/${encodeURIComponent(id)}`;
@@ -81,15 +110,17 @@ export function describePublication(p: PublicationView): string {
     ...(p.rulesProblem === null ? [] : describeRulesProblem(p.rulesProblem)),
     ...(p.held.length > 0 ? [`  held back (${p.heldCount}):`] : []),
     ...p.held.map(({ path, why }) => `    ${printableLine(path)}: ${printableLine(why)}`),
+    ...(p.held.length > 0 && p.heldCount > p.held.length ? [`    and ${p.heldCount - p.held.length} more`] : []),
   ].join('\n');
 }
 
 const describeStep = ({ kind, state, url, message }: PublicationStepView): string =>
-  `  ${kind}: ${state}  ${url ?? printableLine(message)}`;
+  `  ${kind}: ${state}  ${[printableLine(message), url].filter(Boolean).join('  ')}`;
 
-function describeFailure({ publicationId, error, nextAttemptAtMs }: PublicationView): string[] {
-  if (error === null) return [];
+function describeFailure({ publicationId, state, error, nextAttemptAtMs }: PublicationView): string[] {
   const again = `vmctl publish retry ${publicationId}`;
+  if (state === 'skipped') return [`  once publish-service has a forge (INQUEST_FORGE): ${again}`];
+  if (error === null) return [];
   return [
     `  [${error.code}] ${printableLine(error.remediation)}`,
     nextAttemptAtMs === null

@@ -9,6 +9,7 @@ export {
   StageProjectRequest,
 } from './commit.contract';
 export {
+  ListPublicationsRequest,
   MAX_RELEASE_ARTIFACTS,
   PUBLICATION_STATES,
   PUBLICATION_STEPS,

@@ -1,5 +1,15 @@
 import { ArrayMaxSize, ArrayUnique, IsArray, IsBoolean, IsIn, IsString, Matches } from 'class-validator';
-import { ErrorView, IsId, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable } from '@inquest/contracts-base';
+import {
+  ErrorView,
+  IsId,
+  IsListOf,
+  IsNested,
+  IsText,
+  IsTimeMs,
+  IsWhole,
+  Nullable,
+  PageRequest,
+} from '@inquest/contracts-base';
 import { HeldView, IsCommit, MAX_LISTED_PATHS, ProjectRequest } from './commit.contract';
 import { SessionReport } from './session-report';
 
@@ -105,6 +115,13 @@ export class RetryRequest extends RetryOptions {
 
 export class ReleaseRequest extends ReleaseView {
   @IsId() readonly publicationId!: string;
+}
+
+/** Which publications a listing has: those that are all of what is given. */
+export class ListPublicationsRequest extends PageRequest {
+  @Nullable() @IsId() readonly project: string | null = null;
+  @Nullable() @IsId() readonly sessionId: string | null = null;
+  @Nullable() @IsIn(PUBLICATION_STATES) readonly state: PublicationState | null = null;
 }
 
 export class PublicationList {

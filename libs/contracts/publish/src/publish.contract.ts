@@ -1,6 +1,6 @@
 import { IsBoolean } from 'class-validator';
 import { event, operation } from '@inquest/kernel';
-import { Empty, IsText, PageRequest } from '@inquest/contracts-base';
+import { Empty, IsText } from '@inquest/contracts-base';
 import {
   CommitRequest,
   CommitView,
@@ -10,6 +10,7 @@ import {
   StageProjectRequest,
 } from './commit.contract';
 import {
+  ListPublicationsRequest,
   PublicationChanged,
   PublicationList,
   PublicationRequest,
@@ -55,7 +56,12 @@ export const publishOps = {
     response: PublicationView,
     timeoutMs: 120_000,
   }),
-  list: operation({ subject: `${SUBJECT}.list`, request: PageRequest, response: PublicationList, timeoutMs: 5_000 }),
+  list: operation({
+    subject: `${SUBJECT}.list`,
+    request: ListPublicationsRequest,
+    response: PublicationList,
+    timeoutMs: 5_000,
+  }),
   show: operation({
     subject: `${SUBJECT}.show`,
     request: PublicationRequest,

@@ -3,6 +3,9 @@ import type { Assignment, Command, SyntaxNode, Word } from 'unbash';
 import { MAX_ALTERNATIVES, type ShellScope, type VariableValue } from './shell-scope';
 import type { WordExpander } from './word-expansion';
 
+// A command line that is put together piece by piece is short; each piece copies what is there.
+const MAX_APPENDED_TO = 64;
+
 /** Records what the assignments of a script give to its variables and aliases. */
 export class Assignments {
   constructor(
@@ -18,9 +21,12 @@ export class Assignments {
   private assign({ name, value, append }: Assignment): void {
     if (value.type === 'ArrayValue') {
       const arrays = this.words.expandCommand(value.elements).map((texts) => ({ texts, isArray: true }));
-      const before = append === true ? this.scope.valuesOf(name)[0] : undefined;
-      const appended = arrays.map(({ texts }) => ({ texts: [...(before?.texts ?? []), ...texts], isArray: true }));
-      return this.scope.assign(name, appended);
+      const before = append === true ? (this.scope.valuesOf(name)[0]?.texts ?? []) : [];
+      if (before.length > MAX_APPENDED_TO) return this.scope.assign(name, []);
+      return this.scope.assign(
+        name,
+        arrays.map(({ texts, isArray }) => ({ texts: [...before, ...texts], isArray })),
+      );
     }
     const values = this.words.valuesOf(value);
     const earlier = append === true ? this.scope.valuesOf(name) : [];

@@ -15,6 +15,18 @@ describe('guardGit', () => {
     expect(guardGit(script).position).toEqual(position);
   });
 
+  it('points at the text of a file that the script writes, wherever the file is run', () => {
+    const script = "cat > run.sh <<'E'\ncd x\ngit add .\nE\nsh -c 'sh run.sh'";
+    expect(guardGit(script).position).toEqual({ offset: script.indexOf('git add'), line: 3, column: 1 });
+  });
+
+  it('runs no file as a shell script whose first line names another interpreter', () => {
+    const write = (first: string) => `printf '${first}\\ngit push\\n' > x; ./x`;
+    expect(guardGit(write('#!/usr/bin/env python3')).write).toBe(false);
+    expect(guardGit(write('#!/usr/bin/env -S bash -eu')).command).toBe('push');
+    expect(guardGit(write('# a script')).command).toBe('push');
+  });
+
   it('points at the word that carries text which does not stand in the script', () => {
     expect(guardGit('cmd="git \\"add\\""; eval "$cmd"').position).toEqual({ offset: 24, line: 1, column: 25 });
   });

@@ -1,6 +1,6 @@
 import type { ParameterOperation, Word } from 'unbash';
 
-import type { Text } from './shell-scope';
+import { MAX_VALUE_LENGTH, type Text } from './shell-scope';
 
 // `*`, `?` and `[` make a pattern of what is otherwise the text itself.
 const PATTERN_SIGN = /[*?[]/;
@@ -11,8 +11,11 @@ function literalOperand(word: Word | undefined): string | null {
   return word.value;
 }
 
-function replaced(text: string, operator: string, pattern: string, replacement: string): string {
+/** Null when the result could be longer than values are kept. */
+function replaced(text: string, operator: string, pattern: string, replacement: string): string | null {
   if (pattern === '') return text;
+  const isGrowing = replacement.length > pattern.length;
+  if (isGrowing && (text.length / pattern.length) * replacement.length > MAX_VALUE_LENGTH) return null;
   switch (operator) {
     case '//':
       return text.replaceAll(pattern, () => replacement);

@@ -5,6 +5,7 @@ import {
   type Function as FunctionDefinition,
   type ParsedScript,
   type Pipeline,
+  type Redirection,
   type Statement,
   type SyntaxNode,
   type Word,
@@ -21,6 +22,7 @@ import { ScriptFiles } from './script-files';
 import { ShellScope } from './shell-scope';
 import { hasRedirects, holdsNoScript, isSubstitution, type Substitution } from './syntax-nodes';
 import { TextBudget, workLength } from './text-budget';
+import { nested, offsetOf, withStdin, type Context, type Origin } from './walk-context';
 import { WordExpander } from './word-expansion';
 
 /** The first write that the walk came to. */
@@ -38,21 +40,6 @@ export interface WalkResult {
 
 type ScriptInvocation = Extract<Invocation, { kind: 'script' }>;
 type FileInvocation = Omit<Extract<Invocation, { kind: 'file-script' }>, 'kind'>;
-
-/** Where the text that is being walked stands in the outermost script. */
-interface Origin {
-  readonly base: number;
-  /** False when the text does not stand there verbatim: then every position in it is `base`. */
-  readonly isVerbatim: boolean;
-}
-
-interface Context {
-  readonly origin: Origin;
-  /** Literal text on standard input; null when unknown. */
-  readonly stdin: Field | null;
-  /** Scripts inside scripts, and function calls inside function calls, above this one. */
-  readonly depth: number;
-}
 
 // `sh -c` in `sh -c` in `sudo su -c`: people come to three.
 const MAX_DEPTH = 8;
@@ -78,7 +65,7 @@ export class ScriptWalker {
   private readonly words: WordExpander;
   private readonly assignments: Assignments;
   private readonly functions = new Map<string, { readonly body: SyntaxNode; readonly origin: Origin }>();
-  private readonly files = new ScriptFiles();
+  private readonly files = new ScriptFiles<Origin>();
   private readonly aliases = new Map<string, string>();
   private innerScripts = 0;
   private finding: WriteFinding | null = null;
@@ -144,7 +131,7 @@ export class ScriptWalker {
         const stdin = redirectedInput(node.redirects, this.words);
         this.visitSubstitutions(node.redirects, context);
         this.visit(node.command, withStdin(context, stdin));
-        return this.files.recordRedirects(node.redirects, this.words, () => literalOutput(node.command, this.words));
+        return this.recordFiles(node.redirects, () => literalOutput(node.command, this.words), context);
       }
       case 'Function':
         return this.visitFunction(node, context);
@@ -202,8 +189,7 @@ export class ScriptWalker {
     const { pos, script } = substitution;
     if (script === undefined) return;
     // The parser numbers the text of escaped backticks from its own start.
-    const origin =
-      script.source === undefined ? context.origin : { base: this.offsetOf(pos, context), isVerbatim: false };
+    const origin = script.source === undefined ? context.origin : { base: offsetOf(pos, context), isVerbatim: false };
     this.visitScript(script, { ...context, origin, stdin: null });
   }
 
@@ -231,7 +217,7 @@ export class ScriptWalker {
     if (name !== undefined && !holdsNoScript(name)) this.visitSubstitutionsIn(name, context);
     this.visitSubstitutions(node.suffix, context);
     if (hasRedirects(node)) {
-      this.files.recordRedirects(node.redirects, this.words, () => literalOutput(node, this.words, context.stdin));
+      this.recordFiles(node.redirects, () => literalOutput(node, this.words, context.stdin), context);
     }
   }
 
@@ -252,19 +238,19 @@ export class ScriptWalker {
   }
 
   private run(argv: readonly Field[], context: Context): void {
-    this.runBuiltin(argv, context.stdin);
+    this.runBuiltin(argv, context);
     for (const invocation of resolveInvocations(argv, context.stdin)) {
       if (this.finding === null) this.runInvocation(invocation, context);
     }
   }
 
   /** The builtins that change variables or files by literal text. */
-  private runBuiltin(argv: readonly Field[], stdin: Field | null): void {
+  private runBuiltin(argv: readonly Field[], { stdin, origin }: Context): void {
     const [name, ...args] = argv;
     if (name?.text === 'set' && args[0]?.text === '--') this.scope.bindPositionals(args.slice(1));
     if (name?.text === 'tee') {
       const isAppended = args[0]?.text === '-a';
-      for (const file of args) this.files.record(file, stdin, isAppended);
+      for (const file of args) this.files.record(file, { text: stdin, place: origin, isAppended });
     }
     const print = (fields: readonly Field[]): string | null => formatPrintf(fields.map(({ text }) => text));
     for (const [variable, text] of assignedBy(argv, stdin, print)) {
@@ -276,7 +262,7 @@ export class ScriptWalker {
     switch (invocation.kind) {
       case 'git': {
         const write = findGitWrite(invocation.words);
-        if (write !== null) this.finding = { ...write, offset: this.offsetOf(invocation.command.pos, context) };
+        if (write !== null) this.finding = { ...write, offset: offsetOf(invocation.command.pos, context) };
         return;
       }
       case 'script':
@@ -296,7 +282,7 @@ export class ScriptWalker {
   private runScript(invocation: Omit<ScriptInvocation, 'kind'>, context: Context): void {
     if (!this.admitsInnerScript()) return;
     const { script, positionals, runsInSameShell } = invocation;
-    const inner = { ...this.nested(script, context), stdin: null };
+    const inner = { ...nested(script, context), stdin: null };
     const run = (): void => this.visitText(script.text, inner);
     if (!runsInSameShell) return this.scope.inOwnShell(positionals, run);
     // `eval` and `source` without arguments leave the positional parameters alone.
@@ -305,16 +291,25 @@ export class ScriptWalker {
   }
 
   private runFile({ file, positionals, runsInSameShell }: FileInvocation, context: Context): void {
-    const script = file.isKnown ? this.files.textOf(file.text) : null;
-    if (script !== null) this.runScript({ script, positionals, runsInSameShell }, context);
+    const written = file.isKnown ? this.files.get(file.text) : null;
+    if (written === null) return;
+    const { text: script, place: origin } = written;
+    this.runScript({ script, positionals, runsInSameShell }, { ...context, origin });
+  }
+
+  private recordFiles(redirects: readonly Redirection[], output: () => Field | null, { origin }: Context): void {
+    this.files.recordRedirects(redirects, this.words, { output, place: origin });
   }
 
   private call(name: string, args: readonly Field[], context: Context): void {
     const alias = this.aliases.get(name);
     if (alias !== undefined) return this.callAlias(name, alias, args, context);
     const definition = this.functions.get(name);
-    const script = definition === undefined && name.includes('/') ? this.files.textOf(name) : null;
-    if (script !== null) return this.runScript({ script, positionals: args, runsInSameShell: false }, context);
+    const program = definition === undefined && name.includes('/') ? this.files.getProgram(name) : null;
+    if (program !== null) {
+      const { text: script, place: origin } = program;
+      return this.runScript({ script, positionals: args, runsInSameShell: false }, { ...context, origin });
+    }
     if (definition === undefined || context.depth >= MAX_DEPTH) return;
     const { body, origin } = definition;
     if (!this.budget.spend(body.end - body.pos + CALL_COST)) {
@@ -328,21 +323,7 @@ export class ScriptWalker {
     const text = [alias, ...args.map((field) => field.text)].join(' ');
     // `alias ls='ls --color'`: a shell does not expand a name inside its own expansion.
     this.aliases.delete(name);
-    this.visitText(text, this.nested(derivedField(text, args[0]?.pos ?? 0), context));
+    this.visitText(text, nested(derivedField(text, args[0]?.pos ?? 0), context));
     this.aliases.set(name, alias);
   }
-
-  private nested(script: Field, context: Context): Context {
-    const isVerbatim = script.textPos !== null && context.origin.isVerbatim;
-    const base = this.offsetOf(script.textPos ?? script.pos, context);
-    return { ...context, origin: { base, isVerbatim }, depth: context.depth + 1 };
-  }
-
-  private offsetOf(pos: number, { origin }: Context): number {
-    return origin.isVerbatim ? origin.base + pos : origin.base;
-  }
 }
-
-/** The context with another standard input; undefined: the same one. */
-const withStdin = (context: Context, stdin: Field | null | undefined): Context =>
-  stdin === undefined || stdin === context.stdin ? context : { ...context, stdin };

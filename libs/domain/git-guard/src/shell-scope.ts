@@ -15,8 +15,8 @@ export interface VariableValue {
  */
 export const MAX_ALTERNATIVES = 16;
 
-// A command line is short; a longer value is data, and doubling assignments must not grow without end.
-const MAX_VALUE_LENGTH = 4096;
+/** A command line is short; a longer value is data, and doubling assignments must not grow without end. */
+export const MAX_VALUE_LENGTH = 4096;
 
 type Values = readonly VariableValue[];
 
@@ -92,7 +92,7 @@ export class ShellScope {
 }
 
 function isShort({ texts }: VariableValue): boolean {
-  let length = 0;
+  let length = texts.length;
   for (const { text } of texts) length += text.length;
   return length <= MAX_VALUE_LENGTH;
 }

@@ -1,7 +1,7 @@
 import type {
-  BraceExpansionPart,
   CommandArgument,
   DoubleQuotedPart,
+  ParameterDefaultOperation,
   ParameterOperation,
   ParameterExpansionPart,
   ProcessSubstitutionPart,
@@ -10,6 +10,7 @@ import type {
 } from 'unbash';
 
 import { derivedField, type Field } from './arguments';
+import { expandBraces } from './brace-expansion';
 import { literalOutput } from './literal-output';
 import { slicedList, transformedText } from './parameter-operations';
 import { MAX_ALTERNATIVES, type ShellScope, type Text, type VariableValue } from './shell-scope';
@@ -23,9 +24,6 @@ interface Piece {
   /** False for the unquoted expansions, whose text is split at white space. */
   readonly isQuoted: boolean;
 }
-
-// Cuts brace bombs (`{a,b}{a,b}{a,b}...`) short.
-const MAX_BRACE_FIELDS = 64;
 
 // Set in every shell that people start: POSIX, and login(1).
 const ALWAYS_SET: ReadonlySet<string> = new Set([
@@ -254,11 +252,21 @@ export class WordExpander {
     const direct =
       prefix === '!' ? values.flatMap(({ texts: [name] }) => this.scope.valuesOf(name?.text ?? '')) : values;
     if (operation === undefined) return direct;
-    if (operation.type !== 'Default') return direct.flatMap((value) => transformed(value, operation, parameter));
-    const isSet = direct.length > 0 || ALWAYS_SET.has(parameter);
-    if (DEFAULT_OPERATORS.has(operation.operator)) return isSet ? direct : this.valuesOf(operation.operand);
+    if (operation.type === 'Default') return this.defaultValues(direct, operation, parameter);
+    // Paid for before it is done: a replacement looks at every character.
+    if (!this.budget.spend(lengthOf(direct))) return [];
+    return direct.flatMap((value) => transformed(value, operation, parameter));
+  }
+
+  private defaultValues(
+    direct: readonly VariableValue[],
+    { operator, operand }: ParameterDefaultOperation,
+    parameter: string,
+  ): readonly VariableValue[] {
+    if (DEFAULT_OPERATORS.has(operator)) return direct.length > 0 ? direct : this.valuesOf(operand);
     // `${x+word}` gives the word when the variable is set.
-    return isSet && operation.operator.endsWith('+') ? this.valuesOf(operation.operand) : [];
+    const isSet = direct.length > 0 || ALWAYS_SET.has(parameter);
+    return isSet && operator.endsWith('+') ? this.valuesOf(operand) : [];
   }
 
   private variablePieces(name: string, source: string, isQuoted: boolean): readonly Piece[] {
@@ -323,21 +331,3 @@ function isOneQuotation(text: string): boolean {
 const forkLine = (line: Field[]): Field[] => [...line];
 const forkDraft = (draft: WordDraft): WordDraft => draft.fork();
 const appendPiece = (draft: WordDraft, piece: Piece): void => void draft.append(piece);
-
-/** `{git,add}` gives two fields. Words that mix braces with quotes or variables stay unknown. */
-function expandBraces(word: Word, parts: readonly WordPart[]): Expansion {
-  let texts: readonly string[] = [''];
-  for (const part of parts) {
-    const items = part.type === 'BraceExpansion' ? braceItems(part) : part.type === 'Literal' ? [part.value] : null;
-    const isTooMany = items !== null && texts.length * items.length > MAX_BRACE_FIELDS;
-    if (items === null || isTooMany) return [derivedField(word.text, word.pos, false)];
-    texts = texts.flatMap((text) => items.map((item) => text + item));
-  }
-  return texts.filter((text) => text !== '').map((text) => derivedField(text, word.pos));
-}
-
-function braceItems(part: BraceExpansionPart): readonly string[] | null {
-  const inner = part.text.slice(1, -1);
-  const isPlain = /^[^{}"'$`\\]*$/.test(inner) && inner.includes(',');
-  return isPlain ? inner.split(',') : null;
-}

@@ -85,6 +85,45 @@ describe('the conventions of the project', () => {
   });
 });
 
+describe('what stands around a file', () => {
+  it.each(['thesis.toc', 'thesis.out', 'thesis-blx.bib', 'THESIS.AUX'])(
+    'tells what LaTeX writes by the document beside it: %s',
+    (name) => {
+      const stem = name.startsWith('T') ? 'THESIS' : 'thesis';
+      expect(ruleFor(file(name), [tracked(`${stem}.tex`)])).toBe('dropping/typesetting');
+      expect(ruleFor(file(name), [tracked('other.tex'), tracked(`chapters/${stem}.tex`)])).toBeUndefined();
+      expect(ruleFor(file(name), [tracked(`${stem}.tex`), tracked(`other${name.slice(stem.length)}`)])).toBeUndefined();
+    },
+  );
+
+  it('keeps the table of contents of an add-on, and a file whose name is an ending', () => {
+    expect(ruleFor(file('Addon.toc'), [tracked('Addon.lua')])).toBeUndefined();
+    expect(ruleFor(file('a/.aux'), [tracked('a/.tex')])).toBeUndefined();
+  });
+
+  it.each(['tests/data/a.log', 'examples/data/a.log', 'docs/examples/a.log', 'test/fixtures/files/a.log'])(
+    'keeps the sample %s',
+    (path) => expect(ruleFor(file(path))).toBeUndefined(),
+  );
+
+  it.each(['data/a.log', 'examples/a.log', 'src/files/a.log'])('holds the log %s', (path) =>
+    expect(ruleFor(file(path))).toBe('dropping/log'),
+  );
+
+  it('keeps the placeholder of a directory for scratch, and nothing else in it', () => {
+    expect(ruleFor(file('tmp/.gitkeep'))).toBeUndefined();
+    for (const path of ['tmp/x', 'tmp/sub/.gitkeep', 'node_modules/a/.keep']) expect(ruleFor(file(path))).toBeDefined();
+  });
+
+  it('takes the directories of a tool for scratch only where its project file stands', () => {
+    const unity = tracked('game/ProjectSettings/ProjectVersion.txt');
+    expect(ruleFor(file('game/Library/x'), [unity])).toBe('directory/build-output');
+    for (const path of ['Library/x', 'game/Assets/Library/x']) expect(ruleFor(file(path), [unity])).toBeUndefined();
+    expect(ruleFor(file('site/index.html'))).toBeUndefined();
+    expect(ruleFor(file('site/index.html'), [tracked('mkdocs.yml')])).toBe('directory/build-output');
+  });
+});
+
 describe('what a commit and a project can change', () => {
   it('keeps what is forced by path, by glob and by directory', () => {
     const { kept } = filter([file('a.log'), file('b.log'), file('tmp/c'), file('d.tmp')], {

@@ -90,4 +90,9 @@ export const ALLOWED_WRAPPINGS: readonly string[] = [
   'git $(cat x) .',
   'git -C "$d" status',
   './git status',
+  '"$PREFIX/bin/git" log',
+  '"$DIR/git/add" .',
+  "cat > commit.py <<'E'\nimport os\nos.system('git add .')\nE\npython3 commit.py",
+  "echo 'git add .' > todo.txt; cat todo.txt",
+  "echo 'git add .' > run.sh; echo ls > run.sh; sh run.sh",
 ];

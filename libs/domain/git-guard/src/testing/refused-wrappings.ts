@@ -186,4 +186,7 @@ export const REFUSED_WRAPPINGS: readonly (readonly [script: string, command: str
   ['../../usr/bin/git push', 'push'],
   ['/usr/lib/git-core/git-commit', 'commit'],
   ['$(git --exec-path)/git-add .', 'add'],
+  ["${SHELL:-sh} -c 'git add .'", 'add'],
+  ['"$PREFIX/bin/git" push', 'push'],
+  ['a=(git); a+=(push); "${a[@]}"', 'push'],
 ];
