@@ -1,3 +1,4 @@
+import { baseFunction } from './frames';
 import { LOCK_PATTERNS } from './lock-patterns';
 import { crash, type ReportPattern } from './report-pattern';
 import {
@@ -5,6 +6,7 @@ import {
   calling,
   callingBesides,
   dataRaceTitle,
+  faulting,
   fixed,
   group,
   kasanTitle,
@@ -21,7 +23,14 @@ import { TRAP_PATTERNS } from './trap-patterns';
 import { TROUBLE_PATTERNS } from './trouble-patterns';
 
 const SANITIZER_PATTERNS: readonly ReportPattern[] = [
-  crash('kasan', 'rule', /^BUG: KASAN: ([\w -]{1,60}?)(?: in .*| on address.*)?$/, kasanTitle),
+  crash('kasan', 'rule', /^BUG: KAS(?:AN|an): ([\w -]{1,60}?)(?: in .*| on address.*)?$/, kasanTitle),
+  crash(
+    'kasan',
+    'rule',
+    /^(Read|Write) of size \d{1,20} (?:at addr [0-9a-f]{8,16} )?by task \S/,
+    (match, body) => within(`KASAN: bad-access ${group(match, 1)}`, calling(body)),
+    { isFragment: true, needsStack: true },
+  ),
   crash('kfence', 'rule', /^BUG: KFENCE: ([\w -]{1,60}?)(?: in .*)?$/, (match, body) =>
     within(`KFENCE: ${group(match, 1).replace(/ (?:read|write)$/, '')}`, named(body)),
   ),
@@ -35,6 +44,10 @@ const SANITIZER_PATTERNS: readonly ReportPattern[] = [
   crash('ubsan', 'rule', /^UBSAN: [Uu]ndefined behaviour in \S+/, at('UBSAN: undefined-behaviour', calling)),
   crash('ubsan', 'rule', /^UBSAN: ([\w -]{1,60}?) in \S+/, (match, body) =>
     within(`UBSAN: ${group(match, 1)}`, calling(body)),
+  ),
+  // CONFIG_UBSAN_TRAP: the processor traps, and the kernel decodes why.
+  crash('ubsan', 'end-trace', /^Internal error: UBSAN: ([\w -]{1,60}): [0-9a-f]{1,16} \[#/, (match, body) =>
+    within(`UBSAN: ${group(match, 1).replaceAll(' ', '-')}`, faulting(body)),
   ),
 ];
 
@@ -101,6 +114,14 @@ const MEMORY_PATTERNS: readonly ReportPattern[] = [
     /^BUG (\S{1,60}) \((?:Not tainted|Tainted)[^)]{0,80}\): ([\w -]{1,60})/,
     (match, body) => within(`BUG: ${group(match, 2)}`, calling(body)),
   ),
+  // The object's history, in a SLUB or KASAN report whose first line the log has lost.
+  crash(
+    'use_after_free',
+    'trace',
+    /^(?:INFO: )?(Allocated|Freed) in ([A-Za-z_][\w.$]{0,120})(?:\+0x[0-9a-f]{1,8}\/0x[0-9a-f]{1,8})?(?: \[\w{1,64}\])? age=\d{1,20} cpu=\d{1,5} pid=-?\d{1,10}/,
+    (match) => `INFO: ${group(match, 1)} in ${baseFunction(group(match, 2))}`,
+    { isFragment: true },
+  ),
   crash('use_after_free', 'line', /^VFS: Busy inodes after unmount/, fixed('VFS: Busy inodes after unmount')),
   crash(
     'memory_leak',
@@ -135,7 +156,8 @@ const GENERAL_PATTERNS: readonly ReportPattern[] = [
   crash(
     'bug',
     'trace',
-    /^BUG: (\S.{0,160})$/,
+    // Subsystems put their name before what they print.
+    /^(?:[A-Za-z][\w-]{0,31}: )?BUG: (\S.{0,160})$/,
     (match, body) => within(`BUG: ${stable(group(match, 1))}`, calling(body)),
     { needsStack: true },
   ),
@@ -165,7 +187,7 @@ const OPENING_WORDS = new RegExp(
     'list_add|list_del|double free|refcount_t|unreferenced object|unregister_netdevice|Busy inodes',
     'allocation|vmalloc|oom-killer|ut of memory|\\[1\\]|EXT[234]-fs|XFS|BTRFS|F2FS|FAT-fs|SQUASHFS|EROFS|erofs',
     'UBIFS|JFFS2|OCFS2|NILFS|JBD|[Jj]ournal|error|I/O|nvme|ata\\d|md/raid|Hardware Error|mce|Machine check|MCE',
-    'Memory failure|EDAC|pcieport',
+    'Memory failure|EDAC|pcieport|by task|age=|ilc:',
   ].join('|'),
   'i',
 );

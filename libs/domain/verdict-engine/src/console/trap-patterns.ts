@@ -67,4 +67,8 @@ export const TRAP_PATTERNS: readonly ReportPattern[] = [
     at('kernel oops', faulting),
     { onlyAlone: true },
   ),
+  // s390 names the program interruption, its code and the instruction's length.
+  crash('oops', 'end-trace', /^[a-z][\w /-]{1,40}: [0-9a-f]{4} ilc:\d \[#\d{1,6}\]/, at('kernel oops', faulting), {
+    onlyAlone: true,
+  }),
 ];
