@@ -6,7 +6,7 @@ const STAMP = /\[ {0,12}(\d{1,10}\.\d{3,9})(?:[@,]\d{1,3})?\](?: ?\[ {0,8}([TC]\
 const CALLER_ALONE = /\[ {1,8}([TC]\d{1,10})\] /y;
 
 /** The console level that a serial dump of the kernel's log keeps before a timestamp, as in `<6>`. */
-const LEVEL_BEFORE = /<(\d{1,3})>$/;
+const LEVEL_BEFORE = /<\d{1,3}>$/;
 const LEVEL_MAX_CHARS = 5;
 
 /** Priorities are a facility times eight, and a level; the kernel's facility is 0, /dev/kmsg forces another on programs. */
@@ -48,25 +48,31 @@ export function stampAt(line: string, at: number): Stamp | null {
   STAMP.lastIndex = at;
   const match = STAMP.exec(line);
   if (match !== null) {
-    const level = levelBefore(line, at);
+    const start = startOfLevel(line, at);
+    const isKernel = isKernelLevel(line, start, at);
     const vendor = VENDOR_TASK.exec(line.slice(STAMP.lastIndex, STAMP.lastIndex + SYSLOG_PREFIX_MAX_CHARS));
     const end = STAMP.lastIndex + (vendor?.[0].length ?? 0);
-    return { seconds: Number(match[1]), caller: match[2] ?? null, ...level, end };
+    return { seconds: Number(match[1]), caller: match[2] ?? null, isKernel, start, end };
   }
   // Alone it is a mark only where a line begins: brackets are common in text.
-  const level = levelBefore(line, at);
-  if (level.start > 0) return null;
+  if (at > LEVEL_MAX_CHARS || startOfLevel(line, at) > 0) return null;
   CALLER_ALONE.lastIndex = at;
   const caller = CALLER_ALONE.exec(line);
-  return caller === null ? null : { seconds: null, caller: caller[1] ?? null, ...level, end: CALLER_ALONE.lastIndex };
+  if (caller === null) return null;
+  const isKernel = isKernelLevel(line, 0, at);
+  return { seconds: null, caller: caller[1] ?? null, isKernel, start: 0, end: CALLER_ALONE.lastIndex };
 }
 
-/** What the level right before `at` says, and where it starts; `at` when there is none. */
-function levelBefore(line: string, at: number): Pick<Stamp, 'start' | 'isKernel'> {
+/** Where the level stands that comes right before `at`; `at` when there is none. */
+function startOfLevel(line: string, at: number): number {
+  if (at === 0 || line.charAt(at - 1) !== '>') return at;
   const level = LEVEL_BEFORE.exec(line.slice(Math.max(0, at - LEVEL_MAX_CHARS), at));
-  if (level === null) return { start: at, isKernel: true };
-  return { start: at - level[0].length, isKernel: Number(level[1]) < FIRST_PROGRAM_PRIORITY };
+  return at - (level?.[0].length ?? 0);
 }
+
+/** False when the level from `start` to `end`, in angle brackets, is a priority of a program. */
+const isKernelLevel = (line: string, start: number, end: number): boolean =>
+  start === end || Number(line.slice(start + 1, end - 1)) < FIRST_PROGRAM_PRIORITY;
 
 /** A message without the prefix that something other than the kernel's console gave it. */
 export interface UnstampedMessage {

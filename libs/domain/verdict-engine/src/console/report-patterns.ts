@@ -118,8 +118,8 @@ const MEMORY_PATTERNS: readonly ReportPattern[] = [
   crash(
     'use_after_free',
     'trace',
-    /^(?:INFO: )?(Allocated|Freed) in ([A-Za-z_][\w.$]{0,120})(?:\+0x[0-9a-f]{1,8}\/0x[0-9a-f]{1,8})?(?: \[\w{1,64}\])? age=\d{1,20} cpu=\d{1,5} pid=-?\d{1,10}/,
-    (match) => `INFO: ${group(match, 1)} in ${baseFunction(group(match, 2))}`,
+    /^(?:INFO: Allocated|INFO: Freed|Allocated|Freed) in ([A-Za-z_][\w.$]{0,120})(?:\+0x[0-9a-f]{1,8}\/0x[0-9a-f]{1,8})?(?: \[\w{1,64}\])? age=\d{1,20} cpu=\d{1,5} pid=-?\d{1,10}/,
+    (match) => `INFO: ${/Allocated|Freed/.exec(match[0])?.[0] ?? ''} in ${baseFunction(group(match, 1))}`,
     { isFragment: true },
   ),
   crash('use_after_free', 'line', /^VFS: Busy inodes after unmount/, fixed('VFS: Busy inodes after unmount')),
@@ -156,8 +156,15 @@ const GENERAL_PATTERNS: readonly ReportPattern[] = [
   crash(
     'bug',
     'trace',
-    // Subsystems put their name before what they print.
-    /^(?:[A-Za-z][\w-]{0,31}: )?BUG: (\S.{0,160})$/,
+    /^BUG: (\S.{0,160})$/,
+    (match, body) => within(`BUG: ${stable(group(match, 1))}`, calling(body)),
+    { needsStack: true },
+  ),
+  // Subsystems put their name before what they print.
+  crash(
+    'bug',
+    'trace',
+    /^[A-Za-z][\w-]{0,31}: BUG: (\S.{0,160})$/,
     (match, body) => within(`BUG: ${stable(group(match, 1))}`, calling(body)),
     { needsStack: true },
   ),
@@ -187,7 +194,7 @@ const OPENING_WORDS = new RegExp(
     'list_add|list_del|double free|refcount_t|unreferenced object|unregister_netdevice|Busy inodes',
     'allocation|vmalloc|oom-killer|ut of memory|\\[1\\]|EXT[234]-fs|XFS|BTRFS|F2FS|FAT-fs|SQUASHFS|EROFS|erofs',
     'UBIFS|JFFS2|OCFS2|NILFS|JBD|[Jj]ournal|error|I/O|nvme|ata\\d|md/raid|Hardware Error|mce|Machine check|MCE',
-    'Memory failure|EDAC|pcieport|by task|age=|ilc:',
+    'Memory failure|EDAC|pcieport| by task | age=\\d| ilc:\\d',
   ].join('|'),
   'i',
 );
@@ -195,9 +202,15 @@ const OPENING_WORDS = new RegExp(
 /** True when the message may be the first of a report. */
 export const mayOpenReport = (text: string): boolean => OPENING_WORDS.test(text);
 
-/** The letter that a pattern begins with, when it can begin with one only. */
-const firstLetter = ({ start: { source, flags } }: ReportPattern): string | null =>
-  flags === '' && !source.includes('|^') ? (/^\^([A-Za-z])(?![*?{])/.exec(source)?.[1] ?? null) : null;
+/** A pattern that begins with one of several words, in a group. */
+const LEADING_WORDS = /^\^\((?:\?:)?([A-Za-z][\w: ]*(?:\|[A-Za-z][\w: ]*)+)\)(?![*?{])/;
+
+/** The letters that a pattern can begin with; null when its source does not tell them at once. */
+function firstLetters({ start: { source, flags } }: ReportPattern): string | null {
+  if (flags !== '' || source.includes('|^')) return null;
+  const words = LEADING_WORDS.exec(source)?.[1]?.split('|');
+  return words?.map((word) => word.charAt(0)).join('') ?? /^\^([A-Za-z])(?![*?{])/.exec(source)?.[1] ?? null;
+}
 
 const BY_LETTER = new Map<string, readonly ReportPattern[]>();
 
@@ -206,7 +219,7 @@ export function patternsFor(text: string): readonly ReportPattern[] {
   const letter = text.charAt(0);
   const known = BY_LETTER.get(letter);
   if (known !== undefined) return known;
-  const patterns = REPORT_PATTERNS.filter((pattern) => [null, letter].includes(firstLetter(pattern)));
+  const patterns = REPORT_PATTERNS.filter((pattern) => firstLetters(pattern)?.includes(letter) ?? true);
   BY_LETTER.set(letter, patterns);
   return patterns;
 }
