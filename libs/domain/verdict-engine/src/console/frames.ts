@@ -9,7 +9,7 @@ const REPORTING = [
   // sanitizers
   '\\w*kasan\\w*|check_memory_region\\w*|\\w*asan_\\w+|print_address_description\\w*|print_report|describe_object|end_report|\\w*ubsan\\w*|\\w*kcsan\\w*|\\w*tsan_\\w+|\\w*kmsan\\w*|\\w*msan_\\w+|\\w*kfence\\w*|\\w*sanitizer_cov\\w*|instrument_\\w+|check_region_inline|val_to_string|handle_overflow',
   // stacks that are looked at or saved
-  '_{0,2}unwind_\\w+|arch_stack_walk\\w*|dump_trace|print_context_stack\\w*|_{0,2}kernel_text_address|is_ftrace_trampoline|is_bpf_text_address|_{0,2}save_stack\\w*|save_trace|stack_trace\\w*|check_preemption_disabled|_{0,2}this_cpu_preempt_check|lockdep\\w*',
+  '_{0,2}show_regs\\w*|show_trace\\w*|show_state_filter|_?sched_show_task|_{0,2}unwind_\\w+|arch_stack_walk\\w*|dump_trace|print_context_stack\\w*|_{0,2}kernel_text_address|is_ftrace_trampoline|is_bpf_text_address|_{0,2}save_stack\\w*|save_trace|stack_trace\\w*|check_preemption_disabled|_{0,2}this_cpu_preempt_check|lockdep\\w*',
 ];
 
 /** Lock and memory primitives, entry code, the scheduler: functions that somebody else called wrongly. */
@@ -26,7 +26,7 @@ const PRIMITIVES = [
   '_{0,3}might_(?:sleep|resched|fault)\\w*|_{0,2}cant_sleep|_{0,2}schedule_bug|rcu_lockdep\\w*|_{0,2}rcu_read_(?:un)?lock',
   // the scheduler, waiting, timers, watchdogs
   '_{0,3}schedule|schedule\\w*|io_schedule\\w*|preempt_\\w+|context_switch|wait_for_\\w+|_{0,2}wait_for_common|do_wait_for_common|_{0,2}wait_on_bit\\w*|out_of_line_wait_on_bit\\w*|bit_wait\\w*|folio_wait_\\w+|wait_on_(?:page|buffer)\\w*|_{0,2}wait_event\\w*|do_nanosleep|rt_mutex_\\w+|_{0,2}rt_mutex_\\w+|finish_task_switch\\w*',
-  'watchdog\\w*|\\w*nmi\\w*|arch_trigger_\\w+|\\w*hrtimer\\w*|tick_\\w+|update_process_times|\\w*apic_timer_interrupt\\w*|rcu_(?:sched_clock_irq|dump_cpu_stacks|check_callbacks|pending|check_gp_\\w+)|(?:check|print)_cpu_stall\\w*|print_other_cpu_stall|_?sched_show_task|dump_cpu_task|show_regs\\w*|\\w*default_idle\\w*|\\w*cpu_idle\\w*|arch_cpu_idle|native_safe_halt|csd_lock_wait\\w*|smp_call_function\\w*|on_each_cpu\\w*|generic_exec_single|check_hung_\\w+',
+  'watchdog\\w*|\\w*nmi\\w*|arch_trigger_\\w+|\\w*hrtimer\\w*|tick_\\w+|update_process_times|\\w*apic_timer_interrupt\\w*|rcu_(?:sched_clock_irq|dump_cpu_stacks|check_callbacks|pending|check_gp_\\w+)|(?:check|print)_cpu_stall\\w*|print_other_cpu_stall|dump_cpu_task|\\w*default_idle\\w*|\\w*cpu_idle\\w*|arch_cpu_idle|native_safe_halt|csd_lock_wait\\w*|smp_call_function\\w*|on_each_cpu\\w*|generic_exec_single|check_hung_\\w+',
   // printing, and objects whose users are meant
   'read_word_at_a_time|\\w*indirect_thunk\\w*|string|pointer|v?sc?n?printf|k?v?asprintf|va_format|_?dev_(?:info|notice|warn|err|alert|crit|emerg|printk)|fortify_panic|__stack_chk_fail|usercopy_\\w+|__check_(?:heap_object|object_size)|debug_object\\w*|debug_print_object|\\w+_is_static_object',
   'complete|__wake_up\\w*|finish_wait|osq_\\w+|down|up|del_timer\\w*|(?:__)?flush_work(?:queue)?|insert_work|_{0,2}queue_(?:delayed_)?work\\w*|mod_delayed_work\\w*|__cancel_work\\w*|cancel_(?:delayed_)?work\\w*|try_to_grab_pending|drain_workqueue|destroy_workqueue|kthread_stop|kfree_skb\\w*|consume_skb|kobject_\\w+|sysfs_remove\\w*|device_(?:add|del|unregister|destroy|release)|devres_release_all|put_user|get_user|perf_trace_(?!init|destroy|add|del|event_)\\w*|unwind_backtrace|dump_backtrace\\w*|program_check_\\w+|reacquire_held_locks|__might_\\w+',
