@@ -5,6 +5,7 @@ const CPU_LINE = (pid: number): string => `CPU: 0 UID: 0 PID: ${pid} Comm: any/t
 describe('StackOwner', () => {
   it.each([
     'WARNING: CPU: 0 PID: 77 at kernel/foo.c:1 foo+0x1/0x2',
+    'WARNING: kernel/foo.c:1 at foo+0x1/0x2, CPU#3: kworker/3:1/77',
     'INFO: task kworker/u8:3:77 blocked for more than 120 seconds.',
     'watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [a:b:77]',
     'Read of size 8 at addr ffff888000000000 by task kworker/1:2/77',

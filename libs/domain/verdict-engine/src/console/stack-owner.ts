@@ -3,6 +3,7 @@ import { isTraceHeader } from './frames';
 /** Where reports name the task that they are about. Comms may hold any character; the last number is the PID. */
 const OWN_PID = [
   /^WARNING: CPU: \d{1,5} PID: (\d{1,10}) at /,
+  /^WARNING: .{1,300}, CPU#\d{1,5}: .{1,64}\/(\d{1,10})$/,
   /^INFO: task .{1,64}:(\d{1,10}) (?:blocked|can't die)/,
   /: soft lockup - .{1,80}\[.{1,64}:(\d{1,10})\]$/,
   /^(?:Read|Write|Free) .{1,80} by task .{1,64}\/(\d{1,10})$/i,
