@@ -114,7 +114,19 @@ describe('classifyConsole', () => {
   });
 
   it('needs no more than a linear time for the bytes that cost most', () => {
-    const hostile = ['B\n', 'BUG: x\n', '[', '[    1.000000] ', 'vmalloc: ', 'BUG: KASAN: a ', '\x1b[\x1b]'];
+    const hostile = [
+      'B\n',
+      'BUG: x\n',
+      '[',
+      '[    1.000000] ',
+      'vmalloc: ',
+      'BUG: KASAN: a ',
+      '\x1b[\x1b]',
+      'BUG: 1:1::1:1:1.1.1.1 ',
+      'Read of size 1 by task a/1 ',
+      'BUG: x\na/1 b/2 is trying to \n1 lock held by /1/2/3\n',
+      'a login: <9>[    1.000000] ',
+    ];
     for (const part of hostile) {
       const once = bytesOf(part.repeat(Math.ceil(250_000 / part.length)));
       const classifier = new ConsoleClassifier();

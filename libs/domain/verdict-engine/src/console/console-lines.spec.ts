@@ -11,7 +11,20 @@ describe('readConsole', () => {
   });
 
   it('begins a message at a timestamp in the middle of a line', () => {
-    expect(texts('host login: [   12.000000] reboot: Power down\r\n')).toEqual(['host login:', 'reboot: Power down']);
+    expect(texts('host: [   12.000000] reboot: Power down\r\n')).toEqual(['host:', 'reboot: Power down']);
+  });
+
+  it('begins a message behind the prompt of getty', () => {
+    expect(texts('host login: [   12.000000] reboot: Power down\r\n')).toEqual(['reboot: Power down']);
+    expect(texts('host login: Internal error: Oops: 5 [#1] SMP ARM\n')).toEqual([
+      'Internal error: Oops: 5 [#1] SMP ARM',
+    ]);
+  });
+
+  it("takes a message for a program's when its priority is not of the kernel's facility", () => {
+    const stamped = (log: string): readonly boolean[] => readConsole(latin1(log)).lines.map((line) => line.stamped);
+    expect(stamped('<6>[    1.000000] a\n<30>[    2.000000] b\n')).toEqual([true, false]);
+    expect(stamped('6,1,1000000,-;a\n12,2,2000000,-;b\n')).toEqual([true, false]);
   });
 
   it('drops escape sequences and control characters', () => {

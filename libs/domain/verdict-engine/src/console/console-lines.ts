@@ -141,7 +141,7 @@ export class LineSplitter {
     const message =
       stamp === null
         ? withoutPrefix(text.slice(from, to))
-        : { text: text.slice(stamp.end, to), isKernel: true, seconds: stamp.seconds };
+        : { text: text.slice(stamp.end, to), isKernel: stamp.isKernel, seconds: stamp.seconds };
     const trimmed = message.text.trim();
     if (trimmed === '' && stamp === null) return;
     const first = this.offsets[from] as number;

@@ -37,7 +37,7 @@ export const LOCK_PATTERNS: readonly ReportPattern[] = [
   crash(
     'rcu_usage',
     'trace',
-    /^(?:WARNING: |\[? ?INFO: )suspicious RCU usage/,
+    /^(?:WARNING: |\[? ?INFO: )suspicious (?:RCU|rcu_dereference_\w{1,32}\(\)) usage/,
     at('WARNING: suspicious RCU usage', callingBesides(/rcu|kmem|slab|kmalloc|vmalloc|kcalloc|kzalloc/)),
   ),
   crash(
@@ -46,6 +46,9 @@ export const LOCK_PATTERNS: readonly ReportPattern[] = [
     /^BUG: sleeping function called from invalid context/,
     at('BUG: sleeping function called from invalid context', calling),
   ),
+  crash('sleeping_in_atomic', 'trace', /^BUG: (assuming (?:atomic|non migratable) context) at /, (match, body) =>
+    within(`BUG: ${group(match, 1)}`, calling(body)),
+  ),
   crash('sleeping_in_atomic', 'trace', /^BUG: scheduling while atomic/, at('BUG: scheduling while atomic', calling)),
   crash('bug', 'trace', /^BUG: using (__this_cpu_\w+|smp_processor_id)\(\) in preemptible/, (match, body) =>
     within(
@@ -53,9 +56,10 @@ export const LOCK_PATTERNS: readonly ReportPattern[] = [
       callingBesides(/preempt|debug_|processor_id|this_cpu/)(body),
     ),
   ),
-  crash('bug', 'trace', /^BUG: spinlock ([\w ]{1,40}?) on CPU/, (match, body) =>
-    within(`BUG: spinlock ${group(match, 1)}`, callingBesides(/spin_/)(body)),
+  crash('bug', 'trace', /^BUG: ((?:spin|rw)lock [\w -]{1,40}?) on CPU/, (match, body) =>
+    within(`BUG: ${group(match, 1)}`, callingBesides(/spin_|rwlock_/)(body)),
   ),
+  crash('lockdep', 'trace', /^BUG: (MAX_\w{1,40} too low!)/, (match) => `BUG: ${group(match, 1)}`),
   crash('bug', 'line', /^BUG: workqueue leaked (?:lock or atomic|atomic, lock or RCU)/, (match, body) =>
     within(match[0], calling(body)),
   ),

@@ -3,12 +3,16 @@ import type { ConsoleLine } from './console-lines';
 import { frameFunction, isTraceHeader, programCounterFunction, symbolIn } from './frames';
 import type { ReportPattern } from './report-pattern';
 import type { ConsoleReport, ReportBody } from './report';
+import { StackOwner } from './stack-owner';
 
 /** Lines after which a report that has not ended is taken as over: other output has long begun. */
 const MAX_REPORT_LINES = 500;
 
 /** Functions kept of one call trace: the title needs the first that is no machinery. */
 const MAX_FRAMES = 40;
+
+/** What these subsystems put before each line of a report. */
+const SUBSYSTEM = /^(?:rcu|kmemleak):\s+/;
 
 /** A report of lockdep names the wanted lock and the held one first. */
 const MAX_LOCKS = 2;
@@ -23,6 +27,8 @@ export class OpenReport {
   private dumpsAllCpus = false;
   private isInPanic = false;
   private isLastWhole: boolean;
+  private awaitsLock = false;
+  private readonly owner: StackOwner;
   private readonly body: ReportBody;
 
   constructor(
@@ -32,6 +38,7 @@ export class OpenReport {
   ) {
     this.hasEnded = pattern.end === 'line' && line.terminated;
     this.isLastWhole = line.terminated;
+    this.owner = new StackOwner(line.text);
     this.body = {
       named: symbolIn(line.text) ?? namedIn(line.text),
       programCounter: null,
@@ -72,14 +79,15 @@ export class OpenReport {
 
   /** Its call trace is there to the end, as far as one can see. */
   private get hasTrace(): boolean {
-    if (this.framesSinceHeader === 0 || this.isInTask || !this.isLastWhole) return false;
+    if (this.framesSinceHeader === 0 || this.isInTask || !this.isLastWhole || this.owner.isAwaited) return false;
     // Before its own stack lockdep shows those of the locks' earlier users.
     return this.pattern.class !== 'lockdep' || this.hasHeader;
   }
 
-  /** The kernel panics over it. Without a call trace so far, it takes in the panic's. */
+  /** The kernel panics over it. Without a call trace so far, it takes in the panic's; with one, it has said it all. */
   leadsToPanic(): void {
     this.isInPanic = !this.hasTrace;
+    if (this.hasTrace && this.isTrap) this.hasEnded = true;
   }
 
   /** The panic's lines are the report's, too. */
@@ -102,7 +110,7 @@ export class OpenReport {
    * WARNING behind a counter check, the second line of a double fault, the name of the process killed for memory.
    */
   absorbs(pattern: ReportPattern): boolean {
-    if (pattern.onlyAlone === true && this.isTrap) return true;
+    if (pattern.isFragment === true || (pattern.onlyAlone === true && this.isTrap)) return true;
     switch (this.pattern.class) {
       case 'list_corruption':
         return pattern.class === 'kernel_bug' || pattern.class === 'warning';
@@ -128,8 +136,10 @@ export class OpenReport {
   }
 
   /** Takes in one line. */
-  read({ text, terminated }: ConsoleLine): void {
+  read({ text: printed, terminated }: ConsoleLine): void {
+    const text = printed.replace(SUBSYSTEM, '');
     this.linesRead++;
+    if (this.owner.follow(text)) this.forgetStack();
     const frame = frameFunction(text);
     this.isLastWhole = terminated;
     this.followTrace(text, frame);
@@ -159,6 +169,12 @@ export class OpenReport {
     };
   }
 
+  /** The stack so far was another task's, which printed at the same time. */
+  private forgetStack(): void {
+    this.body.frames.length = 0;
+    this.body.programCounter = null;
+  }
+
   private followTrace(text: string, frame: string | null): void {
     if (isTraceHeader(text)) {
       this.hasHeader = true;
@@ -166,7 +182,7 @@ export class OpenReport {
     }
     if (frame !== null) {
       this.framesSinceHeader++;
-      if (this.body.frames.length < MAX_FRAMES) this.body.frames.push(frame);
+      if (this.owner.isOwn && this.body.frames.length < MAX_FRAMES) this.body.frames.push(frame);
     }
     if (text === '<TASK>') this.isInTask = true;
     if (text === '</TASK>') this.isInTask = false;
@@ -175,11 +191,13 @@ export class OpenReport {
 
   private learn(text: string): void {
     const { body } = this;
-    body.programCounter ??= programCounterFunction(text);
+    if (this.owner.isOwn) body.programCounter ??= programCounterFunction(text);
     body.access ??= /^(Read|Write) (?:of size \d|at addr )/i.exec(text)?.[1] ?? null;
     body.victim ??= /Kill(?:ed)? process \d+ \((.{1,32}?)\)(?:[ ,]|$)/.exec(text)?.[1] ?? null;
     if (this.pattern.class !== 'lockdep' || body.locks.length === MAX_LOCKS) return;
-    const lock = /,? at: (?:\[<[0-9a-f]{1,16}>\] )?(\S{1,160})/.exec(text)?.[1];
+    // "is trying to release lock (x) at:" has the function on a line of its own.
+    const lock = this.awaitsLock ? text : /,? at: (?:\[<[0-9a-f]{1,16}>\] )?(\S{1,160})/.exec(text)?.[1];
+    this.awaitsLock = text.endsWith(' at:');
     const name = lock === undefined ? null : symbolIn(lock);
     if (name !== null) body.locks.push(name);
   }

@@ -16,6 +16,8 @@ export interface ReportPattern {
   readonly title: MakeTitle;
   /** The line also occurs inside the report of a trap: it opens one only outside such. */
   readonly onlyAlone?: true;
+  /** A line from the middle of a report, which says that there was one when its first line was lost. */
+  readonly isFragment?: true;
   /** Programs print such words, too: where the kernel does not stamp its lines, only a stack behind it makes it a report. */
   readonly needsStack?: true;
 }
@@ -26,7 +28,7 @@ export const crash = (
   end: ReportEnd,
   start: RegExp,
   title: MakeTitle,
-  more: Pick<ReportPattern, 'onlyAlone' | 'needsStack'> = {},
+  more: Pick<ReportPattern, 'onlyAlone' | 'isFragment' | 'needsStack'> = {},
 ): ReportPattern => ({ class: reportClass, severity: 'crash', end, start, title, ...more });
 
 /** A report of something that the kernel copes with. */

@@ -1,3 +1,4 @@
+import { baseFunction } from './frames';
 import { LOCK_PATTERNS } from './lock-patterns';
 import { crash, type ReportPattern } from './report-pattern';
 import {
@@ -5,6 +6,7 @@ import {
   calling,
   callingBesides,
   dataRaceTitle,
+  faulting,
   fixed,
   group,
   kasanTitle,
@@ -21,7 +23,14 @@ import { TRAP_PATTERNS } from './trap-patterns';
 import { TROUBLE_PATTERNS } from './trouble-patterns';
 
 const SANITIZER_PATTERNS: readonly ReportPattern[] = [
-  crash('kasan', 'rule', /^BUG: KASAN: ([\w -]{1,60}?)(?: in .*| on address.*)?$/, kasanTitle),
+  crash('kasan', 'rule', /^BUG: KAS(?:AN|an): ([\w -]{1,60}?)(?: in .*| on address.*)?$/, kasanTitle),
+  crash(
+    'kasan',
+    'rule',
+    /^(Read|Write) of size \d{1,20} (?:at addr [0-9a-f]{8,16} )?by task \S/,
+    (match, body) => within(`KASAN: bad-access ${group(match, 1)}`, calling(body)),
+    { isFragment: true, needsStack: true },
+  ),
   crash('kfence', 'rule', /^BUG: KFENCE: ([\w -]{1,60}?)(?: in .*)?$/, (match, body) =>
     within(`KFENCE: ${group(match, 1).replace(/ (?:read|write)$/, '')}`, named(body)),
   ),
@@ -35,6 +44,10 @@ const SANITIZER_PATTERNS: readonly ReportPattern[] = [
   crash('ubsan', 'rule', /^UBSAN: [Uu]ndefined behaviour in \S+/, at('UBSAN: undefined-behaviour', calling)),
   crash('ubsan', 'rule', /^UBSAN: ([\w -]{1,60}?) in \S+/, (match, body) =>
     within(`UBSAN: ${group(match, 1)}`, calling(body)),
+  ),
+  // CONFIG_UBSAN_TRAP: the processor traps, and the kernel decodes why.
+  crash('ubsan', 'end-trace', /^Internal error: UBSAN: ([\w -]{1,60}): [0-9a-f]{1,16} \[#/, (match, body) =>
+    within(`UBSAN: ${group(match, 1).replaceAll(' ', '-')}`, faulting(body)),
   ),
 ];
 
@@ -101,6 +114,14 @@ const MEMORY_PATTERNS: readonly ReportPattern[] = [
     /^BUG (\S{1,60}) \((?:Not tainted|Tainted)[^)]{0,80}\): ([\w -]{1,60})/,
     (match, body) => within(`BUG: ${group(match, 2)}`, calling(body)),
   ),
+  // The object's history, in a SLUB or KASAN report whose first line the log has lost.
+  crash(
+    'use_after_free',
+    'trace',
+    /^(?:INFO: Allocated|INFO: Freed|Allocated|Freed) in ([A-Za-z_][\w.$]{0,120})(?:\+0x[0-9a-f]{1,8}\/0x[0-9a-f]{1,8})?(?: \[\w{1,64}\])? age=\d{1,20} cpu=\d{1,5} pid=-?\d{1,10}/,
+    (match) => `INFO: ${/Allocated|Freed/.exec(match[0])?.[0] ?? ''} in ${baseFunction(group(match, 1))}`,
+    { isFragment: true },
+  ),
   crash('use_after_free', 'line', /^VFS: Busy inodes after unmount/, fixed('VFS: Busy inodes after unmount')),
   crash(
     'memory_leak',
@@ -139,6 +160,14 @@ const GENERAL_PATTERNS: readonly ReportPattern[] = [
     (match, body) => within(`BUG: ${stable(group(match, 1))}`, calling(body)),
     { needsStack: true },
   ),
+  // Subsystems put their name before what they print.
+  crash(
+    'bug',
+    'trace',
+    /^[A-Za-z][\w-]{0,31}: BUG: (\S.{0,160})$/,
+    (match, body) => within(`BUG: ${stable(group(match, 1))}`, calling(body)),
+    { needsStack: true },
+  ),
 ];
 
 /** Ordered: the first whose `start` matches a line takes it, so the general forms come after the particular ones. */
@@ -165,7 +194,7 @@ const OPENING_WORDS = new RegExp(
     'list_add|list_del|double free|refcount_t|unreferenced object|unregister_netdevice|Busy inodes',
     'allocation|vmalloc|oom-killer|ut of memory|\\[1\\]|EXT[234]-fs|XFS|BTRFS|F2FS|FAT-fs|SQUASHFS|EROFS|erofs',
     'UBIFS|JFFS2|OCFS2|NILFS|JBD|[Jj]ournal|error|I/O|nvme|ata\\d|md/raid|Hardware Error|mce|Machine check|MCE',
-    'Memory failure|EDAC|pcieport',
+    'Memory failure|EDAC|pcieport| by task | age=\\d| ilc:\\d',
   ].join('|'),
   'i',
 );
@@ -173,9 +202,15 @@ const OPENING_WORDS = new RegExp(
 /** True when the message may be the first of a report. */
 export const mayOpenReport = (text: string): boolean => OPENING_WORDS.test(text);
 
-/** The letter that a pattern begins with, when it can begin with one only. */
-const firstLetter = ({ start: { source, flags } }: ReportPattern): string | null =>
-  flags === '' && !source.includes('|^') ? (/^\^([A-Za-z])(?![*?{])/.exec(source)?.[1] ?? null) : null;
+/** A pattern that begins with one of several words, in a group. */
+const LEADING_WORDS = /^\^\((?:\?:)?([A-Za-z][\w: ]*(?:\|[A-Za-z][\w: ]*)+)\)(?![*?{])/;
+
+/** The letters that a pattern can begin with; null when its source does not tell them at once. */
+function firstLetters({ start: { source, flags } }: ReportPattern): string | null {
+  if (flags !== '' || source.includes('|^')) return null;
+  const words = LEADING_WORDS.exec(source)?.[1]?.split('|');
+  return words?.map((word) => word.charAt(0)).join('') ?? /^\^([A-Za-z])(?![*?{])/.exec(source)?.[1] ?? null;
+}
 
 const BY_LETTER = new Map<string, readonly ReportPattern[]>();
 
@@ -184,7 +219,7 @@ export function patternsFor(text: string): readonly ReportPattern[] {
   const letter = text.charAt(0);
   const known = BY_LETTER.get(letter);
   if (known !== undefined) return known;
-  const patterns = REPORT_PATTERNS.filter((pattern) => [null, letter].includes(firstLetter(pattern)));
+  const patterns = REPORT_PATTERNS.filter((pattern) => firstLetters(pattern)?.includes(letter) ?? true);
   BY_LETTER.set(letter, patterns);
   return patterns;
 }

@@ -1,4 +1,4 @@
-import { baseFunction, isGenericFunction, symbolIn } from './frames';
+import { baseFunction, isGenericFunction, isReportingFunction, symbolIn } from './frames';
 import type { ReportBody } from './report';
 
 /** Makes a report's title from the match of its first line and from what its body told. */
@@ -35,7 +35,10 @@ export const named: PickFunction = (body) =>
 
 /** The first function of the call trace that is no machinery: for tasks that wait, or stacks that were dumped. */
 export const calling: PickFunction = (body) =>
-  specific([...body.frames, body.programCounter]) ?? body.frames[0] ?? body.programCounter;
+  specific([...body.frames, body.programCounter]) ??
+  body.frames.find((name) => !isReportingFunction(name)) ??
+  body.frames[0] ??
+  body.programCounter;
 
 /** Like `calling`, and not the functions of the subsystem that only noticed. */
 export const callingBesides =
@@ -54,7 +57,7 @@ const GRACE_PERIOD = /^_{0,2}synchronize_(?:s?rcu|net|sched)/;
 export const waiting: PickFunction = (body) => {
   const common = body.frames.find((name) => name === 'rtnl_lock' || GRACE_PERIOD.test(name));
   if (common !== undefined) return common === 'rtnl_lock' ? common : 'synchronize_rcu';
-  return specific(body.frames, WAITING) ?? calling(body);
+  return specific(body.frames, WAITING) ?? specific(body.frames);
 };
 
 /** A title of `text` and the function that `pick` finds. */
@@ -76,6 +79,9 @@ export const group = (match: RegExpExecArray, index: number): string => (match[i
 export function stable(text: string): string {
   return text
     .slice(0, 160)
+    .replace(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, 'MAC')
+    .replace(/\b(?:(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}|(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6})\b/g, 'IPV6ADDR')
+    .replace(/\b\d{1,3}(?:\.\d{1,3}){3}\b/g, 'IPV4ADDR')
     .replace(/\b(?:0x)?[0-9a-f]{8,16}\b/g, 'ADDR')
     .replace(/\b0x[0-9a-f]+\b/g, 'NUM')
     .replace(/ {2,}/g, ' ')
@@ -115,6 +121,7 @@ const WARNING_FILES: readonly (readonly [file: RegExp, reporter: RegExp, text: s
   [/^fs\/proc\/generic\.c/, /^proc_register/, 'WARNING: proc registration bug', /^_?proc_/],
   [/^mm\/usercopy\.c/, /^usercopy_warn/, 'WARNING: bad usercopy', /usercopy|__check/],
   [/^kernel\/locking\/lockdep\.c/, /lock_/, 'WARNING: locking bug', /lock_sock|release_sock/],
+  [/^mm\/vmalloc\.c/, /^__vmalloc_node/, 'WARNING: zero-size vmalloc', /vmalloc|vzalloc/],
   [/^mm\//, /k?.?malloc/, 'WARNING: kmalloc bug', /k[mcz]?alloc|krealloc|vmalloc|slab|kmem/],
 ];
 
@@ -144,7 +151,9 @@ export function kernelBugTitle(match: RegExpExecArray, body: ReportBody): string
 
 /** `use-after-free` of a KASAN line, with the access that its third line tells (`Read of size 8 at addr ...`). */
 export function kasanTitle(match: RegExpExecArray, body: ReportBody): string {
-  const kind = group(match, 1) === 'double-free or invalid-free' ? 'invalid-free' : group(match, 1);
+  // Spaces are those of the first versions (4.0 to 4.3).
+  const words = group(match, 1);
+  const kind = words === 'double-free or invalid-free' ? 'invalid-free' : words.replaceAll(' ', '-');
   const text = `KASAN: ${kind}${body.access === null ? '' : ` ${body.access}`}`;
   if (!kind.endsWith('-free') || kind.endsWith('after-free')) return within(text, named(body));
   return within(text, specific([body.named, ...body.frames], /kmem_|slab_|kfree|vunmap|vfree/) ?? named(body));

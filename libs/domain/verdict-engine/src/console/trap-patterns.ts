@@ -67,4 +67,12 @@ export const TRAP_PATTERNS: readonly ReportPattern[] = [
     at('kernel oops', faulting),
     { onlyAlone: true },
   ),
+  // Program interruptions of s390 (arch/s390/kernel/traps.c), with the code and the instruction's length.
+  crash(
+    'oops',
+    'end-trace',
+    /^(illegal operation|privileged operation|addressing exception|execute exception|operand exception|specification exception|special operation exception|data exception|fixpoint divide exception|transaction constraint exception|space switch event|monitor event): [0-9a-f]{4} ilc:\d \[#\d{1,6}\]/,
+    at('kernel oops', faulting),
+    { onlyAlone: true },
+  ),
 ];

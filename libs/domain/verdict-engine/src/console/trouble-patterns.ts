@@ -123,7 +123,7 @@ export const TROUBLE_PATTERNS: readonly ReportPattern[] = [
   trouble(
     'machine_check',
     'line',
-    /^(?:mce: )?(?:\{\d{1,6}\})?\[Hardware Error\]: (?:CPU \d+: Machine Check|Machine check|event severity: (?:fatal|recoverable))/i,
+    /^(?:mce: )?(?:\{\d{1,6}\})?\[Hardware Error\]: (?:CPU \d+: Machine Check|Machine check(?! events logged)|event severity: (?:fatal|recoverable))/i,
     fixed('machine check'),
   ),
   trouble(
