@@ -11,15 +11,27 @@ export function excessOf(text: string): string | null {
   return hasMoreHeredocs(text, MAX_HEREDOCS) ? `it has more than ${MAX_HEREDOCS} heredocs` : null;
 }
 
-/** True when the text has more than `limit` line ends and `;`, `&` and `|`: no more commands than these are in it. */
+/**
+ * True when commands of the text are separated more than `limit` times: no more of them are in it. What stands between two
+ * commands counts once, as in `&&` or in a `;` at the end of a line.
+ */
 function hasMoreSeparators(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   let count = 0;
-  for (let i = 0; i < text.length && count <= limit; i++) if (isSeparator(text.charCodeAt(i))) count++;
+  let isBetween = false;
+  for (let i = 0; i < text.length && count <= limit; i++) {
+    const code = text.charCodeAt(i);
+    if (isSeparator(code)) {
+      if (!isBetween) count++;
+      isBetween = true;
+    } else if (!isBlank(code)) isBetween = false;
+  }
   return count > limit;
 }
 
 const isSeparator = (code: number): boolean => code === 0x0a || code === 0x3b || code === 0x26 || code === 0x7c;
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d;
 
 /** True when the text has more than `limit` heredocs, or something that looks like them. */
 function hasMoreHeredocs(text: string, limit: number): boolean {
