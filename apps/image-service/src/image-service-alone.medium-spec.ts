@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ImageDiffView, ImageVersionDetail, ImageView } from '@inquest/contracts-image';
 import type { OperationView } from '@inquest/contracts-base';
 import { runCommand } from '@inquest/process';
+import { eventually } from '@inquest/testing';
 import { ImageServiceHarness, TOKEN } from './testing/image-service-harness';
 import { ImportSources, sha256 } from './testing/import-sources';
 
@@ -59,6 +60,8 @@ describe('image-service deployed alone', () => {
     const { operationId } = await ask<OperationView>('POST', '/v1/images/tiny/build');
     const stream = await request('GET', `/v1/operations/${operationId}/events`);
     expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    // Until then its recipe is read, of which the mark is a file.
+    await eventually(async () => (await versionOf(2))?.state === 'building');
     await images.tools.unmark('hold');
     const told = await stream.text();
     const states = [...told.matchAll(/^event: operation\ndata: (.+)$/gm)].map(
