@@ -30,7 +30,7 @@ import { UploadsController } from './import/uploads.controller';
 import { Images1700000000001 } from './migrations/1700000000001-images';
 import { BootParameters1700000000002 } from './migrations/1700000000002-boot-parameters';
 import { ImageLife1700000000003 } from './migrations/1700000000003-image-life';
-import { FreezeDurations1700000000005 } from './migrations/1700000000005-freeze-durations';
+import { FreezeDurations1700000000004 } from './migrations/1700000000004-freeze-durations';
 import { OperationEntity } from './operations/operation.entity';
 import { OperationEventsController } from './operations/operation-events.controller';
 import { OperationsService } from './operations/operations.service';
@@ -59,7 +59,7 @@ export class ImageServiceModule {
             Images1700000000001,
             BootParameters1700000000002,
             ImageLife1700000000003,
-            FreezeDurations1700000000005,
+            FreezeDurations1700000000004,
           ],
         }),
       ],
