@@ -95,7 +95,7 @@ export class LiveMachine {
    * aborts. The driver has had that answer of a clone before it gave it away.
    */
   async whenAnswering(signal: AbortSignal): Promise<void> {
-    if (this.origin === 'clone' && !this.egress.isOffered) return this.noteFirstAnswer();
+    if (this.origin === 'clone' && !this.egress.isOffered) return void this.noteFirstAnswer();
     for (;;) {
       signal.throwIfAborted();
       if ((await this.openWaysOut(signal)) && (await this.ping(FIRST_PING_MS, signal))) return;
@@ -124,11 +124,12 @@ export class LiveMachine {
     );
   }
 
-  private async noteFirstAnswer(): Promise<void> {
+  /** Nobody waits until it is on record: the evidence is closed after what was given to it before. */
+  private noteFirstAnswer(): void {
     const atMs = Date.now();
     this.seenAtMs = atMs;
     const latencyMs = atMs - this.facts.startedAtMs;
-    await this.evidence.recordProbe({ atMs, kind: 'ping', ok: true, latencyMs, deadlineMs: START_TIMEOUT_MS });
+    void this.evidence.recordProbe({ atMs, kind: 'ping', ok: true, latencyMs, deadlineMs: START_TIMEOUT_MS });
   }
 
   /** A clone has the kernel arguments of its template, so it is told of its ways out by its agent. */
