@@ -36,13 +36,11 @@ export function family(roots) {
   return [...members];
 }
 
-/** The monitor that works in an instance directory. @param {string} instance */
-export function monitorOf(instance) {
-  const found = processes().find(
-    ({ args }) => /qemu-system/.test(args[0] ?? '') && args.some((argument) => argument.includes(`${instance}/`)),
-  );
-  if (found === undefined) throw new Error(`no monitor runs in ${instance}`);
-  return found.pid;
+/** The processes that work in an instance directory: the monitor and the shell that waits for it. @param {string} instance */
+export function processesOf(instance) {
+  const found = processes().filter(({ args }) => args.some((argument) => argument.includes(`${instance}/`)));
+  if (found.length === 0) throw new Error(`no process works in ${instance}`);
+  return found.map(({ pid }) => pid);
 }
 
 /** What every figure depends on. */

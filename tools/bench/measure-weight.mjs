@@ -1,7 +1,7 @@
 // What the platform and its machines weigh, and what a start pays for knowing its image.
 import { ImageStore } from '@inquest/image-store';
 import path from 'node:path';
-import { family, monitorOf, pssMib } from './host.mjs';
+import { family, processesOf, pssMib } from './host.mjs';
 import { p50, timed } from './statistics.mjs';
 
 const CROWD = 20;
@@ -24,7 +24,7 @@ export async function measureCrowd(platform, figures) {
   try {
     while (machines.length < CROWD) machines.push(await platform.startMachine());
     await pause(IDLE_MS);
-    const pids = machines.map(({ machineId }) => monitorOf(platform.instanceOf(machineId)));
+    const pids = machines.flatMap(({ machineId }) => processesOf(platform.instanceOf(machineId)));
     const monitors = pids.map(pssMib).reduce((sum, value) => sum + value, 0);
     const service = pssMib((await platform.processes()).get('vm-service'));
     const why = `monitors ${(monitors / CROWD).toFixed(1)} MiB each, vm-service ${service.toFixed(0)} MiB in all`;

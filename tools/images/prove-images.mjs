@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Builds and freezes images for real, on a platform of its own that is taken down afterwards, and of images with a screen
- * looks at it. Takes minutes to an hour under emulation, so it is no part of the tests.
+ * Builds and freezes images for real, on a platform of its own that is taken down afterwards, kills the guest agent of a
+ * machine on each and runs commands by its serial port, and of images with a screen looks at it. Takes minutes to an hour under emulation, so it is no part of the tests.
  *
  *   node tools/images/prove-images.mjs [IMAGE...]
  */
@@ -13,6 +13,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { proveScreen } from './prove-screen.mjs';
+import { proveSerialShell } from './prove-serial-shell.mjs';
 
 const DEFAULT_IMAGES = ['debian', 'agent-cli'];
 const RECIPES = path.dirname(fileURLToPath(import.meta.url));
@@ -46,6 +47,7 @@ async function proveImages(names) {
       const row = { image, buildSeconds: await vmctl('image', 'build', image), freezeSeconds: '', screen: 'has none' };
       row.freezeSeconds = await vmctl('image', 'freeze', image);
       await vmctl('image', 'show', `${image}:1`);
+      await proveSerialShell({ image, vmctl });
       if (await hasScreen(image)) {
         row.screen = path.join(tmpdir(), `inquest-screen-of-${image}.png`);
         await proveScreen({ image, picturePath: row.screen, vmctl });

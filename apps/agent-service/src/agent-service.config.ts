@@ -30,4 +30,13 @@ export class AgentServiceConfig extends ServiceConfig {
   @Min(1000)
   @Max(3_600_000)
   readonly machineReadyTimeoutMs!: number;
+
+  @Env('INQUEST_CONFIRMATION_TIMEOUT_MS', {
+    description: 'How long a run waits for a person to answer; at most a week',
+    default: '3600000',
+  })
+  @IsInt()
+  @Min(1000)
+  @Max(604_800_000)
+  readonly confirmationTimeoutMs!: number;
 }

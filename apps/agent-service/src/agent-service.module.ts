@@ -2,9 +2,14 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { outboxMigration, PersistenceModule } from '@inquest/persistence';
 import { VmClient } from '@inquest/vm-client';
 import type { AgentServiceConfig } from './agent-service.config';
+import { ConfirmationEntity } from './confirmations/confirmation.entity';
+import { ConfirmationsController, ConfirmationsRpcController } from './confirmations/confirmations.controller';
+import { ConfirmationsRepository } from './confirmations/confirmations.repository';
+import { ConfirmationsService } from './confirmations/confirmations.service';
 import { SessionsRunsTranscript1700000000001 } from './migrations/1700000000001-sessions-runs-transcript';
 import { SessionWithoutHasCommit1700000000002 } from './migrations/1700000000002-session-without-has-commit';
 import { SessionAllowedHosts1700000000003 } from './migrations/1700000000003-session-allowed-hosts';
+import { Confirmations1700000000004 } from './migrations/1700000000004-confirmations';
 import { ModelModule } from './runs/model.module';
 import { RunEntity } from './runs/run.entity';
 import { RunEnding } from './runs/run-ending';
@@ -22,6 +27,7 @@ import { Redaction } from './transcript/redaction';
 import { TranscriptEntryEntity } from './transcript/transcript-entry.entity';
 import { TranscriptRecords } from './transcript/transcript-records';
 import { TranscriptsService } from './transcript/transcripts.service';
+import { AskVerb } from './verbs/ask.verb';
 import { CheckInternetVerb } from './verbs/check-internet.verb';
 import { DoneVerb } from './verbs/done.verb';
 import { ListFilesVerb, ReadFileVerb, WriteFileVerb } from './verbs/file-verbs';
@@ -42,6 +48,7 @@ const VERB_HANDLERS = [
   ScreenshotVerb,
   CheckInternetVerb,
   GitCommitVerb,
+  AskVerb,
   DoneVerb,
 ];
 
@@ -56,17 +63,18 @@ export class AgentServiceModule {
         PersistenceModule.forRoot({
           schema: SCHEMA,
           databaseUrl: config.databaseUrl,
-          entities: [SessionEntity, RunEntity, TranscriptEntryEntity],
+          entities: [SessionEntity, RunEntity, TranscriptEntryEntity, ConfirmationEntity],
           migrations: [
             outboxMigration(SCHEMA),
             SessionsRunsTranscript1700000000001,
             SessionWithoutHasCommit1700000000002,
             SessionAllowedHosts1700000000003,
+            Confirmations1700000000004,
           ],
         }),
         model,
       ],
-      controllers: [SessionsRpcController, SessionsController],
+      controllers: [SessionsRpcController, SessionsController, ConfirmationsRpcController, ConfirmationsController],
       providers: [
         VmClient,
         SessionsRepository,
@@ -74,6 +82,8 @@ export class AgentServiceModule {
         SessionOpening,
         SessionClosing,
         SessionLifecycle,
+        ConfirmationsRepository,
+        ConfirmationsService,
         RunsRepository,
         RunsService,
         RunLoop,

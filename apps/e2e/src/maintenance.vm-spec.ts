@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { defaultServices, startStack } from '@inquest/stack';
 import { eventually, tempDir, type TempDir } from '@inquest/testing';
 import { BrowserUnderTest } from './testing/browser-under-test';
+import { confirmationScenes } from './testing/confirmation-scenes';
 import { PlatformUnderTest } from './testing/platform-under-test';
 import { IMPOSSIBLE_CHECK, recipesWithBrokenImage } from './testing/recipes-with-broken-image';
 
@@ -83,7 +84,7 @@ describe('the maintenance app', () => {
       await button('Freeze it').click();
       await heading('Freeze tiny:1').waitFor();
       await page.getByText('the guest agent answers', { exact: true }).waitFor({ timeout: WORK_MS });
-      await page.getByText(/^Proven and frozen in/).waitFor({ timeout: WORK_MS });
+      await page.getByText(/^Proven and frozen in .*: smoke gate \d.*, template \d.*\.$/).waitFor({ timeout: WORK_MS });
       await page.getByText(/sha256:[0-9a-f]{64}/).waitFor();
       const checks = await page.locator('.check').allInnerTexts();
       expect(checks.filter((text) => text.startsWith('passed'))).toHaveLength(6);
@@ -204,6 +205,8 @@ describe('the maintenance app', () => {
     },
     WORK_MS,
   );
+
+  describe('while a model waits for a person', () => confirmationScenes(() => ({ platform, browser, url })));
 
   it(
     'shows the transcript of a session while it is written, then verdict, publication and closing census',
@@ -358,6 +361,10 @@ describe('the maintenance app', () => {
       for (const { route, shows } of await everyPage()) {
         await page.goto(url + route);
         await page.getByText(shows).first().waitFor();
+        const current = await page
+          .locator('.places [aria-current="page"], .places [aria-current="true"]')
+          .allInnerTexts();
+        expect([route, current]).toEqual([route, [placeOf(route)]]);
         const found = await browser.accessibilityFindings();
         const overflowPx = await browser.sidewaysOverflowPx();
         if (found.length > 0 || overflowPx > 0) findings[route] = { found, overflowPx };
@@ -401,6 +408,12 @@ const sha256Of = async (file: string): Promise<string> =>
   createHash('sha256')
     .update(await readFile(file))
     .digest('hex');
+
+/** The entry of the main navigation that a page belongs to. */
+function placeOf(route: string): string {
+  const first = route === '/import' ? 'images' : (route.split('/')[1] ?? '');
+  return `${first.charAt(0).toUpperCase()}${first.slice(1)}`;
+}
 
 /** The text of what has the focus. */
 const focused = (page: Page): Promise<string> => page.evaluate<string>('document.activeElement?.textContent ?? ""');

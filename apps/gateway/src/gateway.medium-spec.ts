@@ -1,6 +1,7 @@
 import { vmError, vmOps } from '@inquest/contracts-vm';
 import { GatewayHarness, TOKEN } from './testing/gateway-harness';
-import { MACHINE_ID, ROUTES, STREAMED } from './testing/route-table';
+import { MACHINE_ID } from './testing/machine-routes';
+import { ROUTES, STREAMED } from './testing/route-table';
 
 const MACHINE = { machineId: MACHINE_ID, state: 'ready', createdAtMs: 1 };
 

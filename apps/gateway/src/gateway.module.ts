@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { VmClient } from '@inquest/vm-client';
+import { ConfirmationEventsController } from './confirmations/confirmation-events.controller';
+import { ConfirmationsController } from './confirmations/confirmations.controller';
 import { ImageLifeController } from './images/image-life.controller';
 import { ImagesController } from './images/images.controller';
 import { OperationEventsController } from './images/operation-events.controller';
@@ -31,6 +33,9 @@ import { TerminalsController } from './terminals/terminals.controller';
     TerminalsController,
     SessionsController,
     SessionEventsController,
+    // Before the one whose `:confirmationId` would take its path.
+    ConfirmationEventsController,
+    ConfirmationsController,
     PublicationsController,
     NodesController,
   ],

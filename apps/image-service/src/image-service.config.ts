@@ -51,6 +51,15 @@ export class ImageServiceConfig extends ServiceConfig {
   @Max(31_536_000_000)
   readonly verifyIntervalMs!: number;
 
+  @Env('INQUEST_TEMPLATE_INTERVAL_MS', {
+    description: 'How often the templates of frozen versions are looked at and made anew where needed; 0 never',
+    default: '60000',
+  })
+  @IsInt()
+  @Min(0)
+  @Max(86_400_000)
+  readonly templateIntervalMs!: number;
+
   @Env('INQUEST_ADVERTISED_URL', {
     description: 'Base URL under which the gateway reaches the uploads of this service; its own address when unset',
   })

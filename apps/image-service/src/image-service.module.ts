@@ -6,6 +6,7 @@ import { VmClient } from '@inquest/vm-client';
 import type { ImageServiceConfig } from './image-service.config';
 import { ImageDiffService } from './diff/image-diff.service';
 import { BuildTools } from './images/build-tools';
+import { BuildDirectories } from './images/build-directories';
 import { ImageBuilder } from './images/image-builder';
 import { ImageLifeController, ImageLifeRpcController } from './images/image-life.controller';
 import { ImageVersionEntity } from './images/image-version.entity';
@@ -29,6 +30,7 @@ import { UploadsController } from './import/uploads.controller';
 import { Images1700000000001 } from './migrations/1700000000001-images';
 import { BootParameters1700000000002 } from './migrations/1700000000002-boot-parameters';
 import { ImageLife1700000000003 } from './migrations/1700000000003-image-life';
+import { FreezeDurations1700000000005 } from './migrations/1700000000005-freeze-durations';
 import { OperationEntity } from './operations/operation.entity';
 import { OperationEventsController } from './operations/operation-events.controller';
 import { OperationsService } from './operations/operations.service';
@@ -36,6 +38,7 @@ import { RecipesService } from './recipes/recipes.service';
 import { ToolPaths } from './recipes/tool-paths';
 import { SmokeGate } from './smoke/smoke-gate';
 import { SmokeMachines } from './smoke/smoke-machines';
+import { TemplateUpkeep } from './templates/template-upkeep';
 import { VersionTemplates } from './templates/version-templates';
 
 const SCHEMA = 'image';
@@ -56,6 +59,7 @@ export class ImageServiceModule {
             Images1700000000001,
             BootParameters1700000000002,
             ImageLife1700000000003,
+            FreezeDurations1700000000005,
           ],
         }),
       ],
@@ -75,6 +79,7 @@ export class ImageServiceModule {
         OperationsService,
         ImageVersionsRepository,
         VersionLog,
+        BuildDirectories,
         BuildTools,
         KernelCache,
         ImageBuilder,
@@ -92,6 +97,7 @@ export class ImageServiceModule {
         SmokeMachines,
         SmokeGate,
         VersionTemplates,
+        TemplateUpkeep,
         ImageLifecycle,
         ImagesService,
       ],

@@ -9,6 +9,7 @@ import './styles/layout.css';
 import './styles/components.css';
 import './styles/forms.css';
 import './styles/views.css';
+import './styles/confirmations.css';
 
 adoptTokenOfAddress();
 applyTheme(readTheme());

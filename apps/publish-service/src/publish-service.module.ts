@@ -5,9 +5,11 @@ import { CommitEntity } from './commits/commit.entity';
 import { CommitsService } from './commits/commits.service';
 import { GuestTransfer } from './commits/guest-transfer';
 import { SessionBaseEntity } from './commits/session-base.entity';
+import { SessionHistory } from './commits/session-history';
 import { ForgeModule } from './forge.module';
 import { ProjectsCommitsPublications1700000000001 } from './migrations/1700000000001-projects-commits-publications';
 import { PublicationSteps1700000000002 } from './migrations/1700000000002-publication-steps';
+import { RulesProblem1700000000003 } from './migrations/1700000000003-rules-problem';
 import { ProjectEntity } from './projects/project.entity';
 import { ProjectsService } from './projects/projects.service';
 import { ForgeSteps } from './publications/forge-steps';
@@ -36,6 +38,7 @@ export class PublishServiceModule {
             outboxMigration(SCHEMA),
             ProjectsCommitsPublications1700000000001,
             PublicationSteps1700000000002,
+            RulesProblem1700000000003,
           ],
         }),
         ForgeModule.with(config),
@@ -46,6 +49,7 @@ export class PublishServiceModule {
         ProjectsService,
         GuestTransfer,
         CommitsService,
+        SessionHistory,
         PublicationsRepository,
         ForgeSteps,
         Publisher,

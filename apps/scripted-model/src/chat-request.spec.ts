@@ -24,12 +24,13 @@ describe('parseChatRequest', () => {
       stream: true,
       includeUsage: true,
       turnsSoFar: 2,
+      asked: 'go',
     });
   });
 
   it('takes texts in parts', () => {
     const parts = { role: 'user', content: [{ type: 'text', text: 'go' }] };
-    expect(parseChatRequest(request([parts]))).toMatchObject({ turnsSoFar: 0, stream: false });
+    expect(parseChatRequest(request([parts]))).toMatchObject({ turnsSoFar: 0, stream: false, asked: 'go' });
   });
 
   it.each([

@@ -8,6 +8,8 @@ export interface ChatRequest {
   readonly includeUsage: boolean;
   /** How many turns the model had before. */
   readonly turnsSoFar: number;
+  /** What the person asked for: the first message of a user. */
+  readonly asked: string;
   /** Length of all texts of the conversation, in characters. */
   readonly conversationLength: number;
 }
@@ -55,6 +57,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
     stream,
     includeUsage: includesUsage(body['stream_options'], stream),
     turnsSoFar: conversation.filter(({ role }) => role === 'assistant').length,
+    asked: textOf(conversation.find(({ role }) => role === 'user')?.['content']),
     conversationLength: JSON.stringify(conversation.map(({ content }) => content)).length,
   };
 }
@@ -101,6 +104,12 @@ function checkMessage(message: unknown, index: number): Properties {
   if ((role === 'tool') !== (typeof callId === 'string'))
     throw refused('a tool message needs its tool_call_id', `${at}.tool_call_id`);
   return message;
+}
+
+/** Of a content that was checked. */
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
+  return (content as readonly Properties[]).map(({ text }) => (typeof text === 'string' ? text : '')).join('');
 }
 
 const isContent = (content: unknown): boolean =>

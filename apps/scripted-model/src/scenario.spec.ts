@@ -43,18 +43,44 @@ describe('parseScenario', () => {
 
   it('says that the script is over after its last turn', () => {
     const one = scenario('turns: [{say: hello}]');
-    expect(turnAfter(one, 0).say).toBe('hello');
-    expect(turnAfter(one, 1)).toMatchObject({ calls: [] });
+    expect(turnAfter(one, 0, '').say).toBe('hello');
+    expect(turnAfter(one, 1, '')).toMatchObject({ calls: [] });
+  });
+
+  it('plays the first variant whose words the request has, and else the turns', () => {
+    const text = 'turns: [{say: plain}]\nvariants: [{when: Ask me, turns: [{say: a}]}, {when: me, turns: [{say: b}]}]';
+    const played = (request: string) => turnAfter(scenario(text), 0, request).say;
+    expect(['ask ME first', 'tell me', 'go'].map(played)).toEqual(['a', 'b', 'plain']);
+  });
+
+  it('names what is wrong with a variant', () => {
+    const text = 'turns: [{say: x}]\nvariants: [{when: " ", turns: []}, {when: w, turns: [{}], more: 1}]';
+    expect(() => scenario(text)).toThrow(
+      expect.objectContaining({
+        message:
+          'the scenario is invalid: variants[0].when: must be words of a request; ' +
+          'variants[0].turns: must be a list with at least one turn; variants[1].more: no such property; ' +
+          'variants[1].turns[0]: must have say, calls or both',
+      }),
+    );
   });
 });
 
 describe('the quickstart scenario', () => {
-  const { turns } = scenario(readFileSync(path.join(__dirname, '..', 'scenarios', 'quickstart.yaml'), 'utf8'));
+  const { turns, variants } = scenario(
+    readFileSync(path.join(__dirname, '..', 'scenarios', 'quickstart.yaml'), 'utf8'),
+  );
 
   it('plans before it changes anything and ends with done', () => {
     const verbs = turns.flatMap(({ calls }) => calls.map(({ verb }) => verb));
     expect(verbs[0]).toBe('plan');
     expect(verbs.at(-1)).toBe('done');
     expect(verbs).toContain('git_commit');
+  });
+
+  it('asks first where it is asked to', () => {
+    const asking = variants.find(({ when }) => when === 'ask me first');
+    const verbs = asking?.turns.flatMap(({ calls }) => calls.map(({ verb }) => verb));
+    expect(verbs).toEqual(['plan', 'write_file', 'ask', 'run', 'done']);
   });
 });

@@ -14,26 +14,59 @@ export interface ScriptedTurn {
   readonly calls: readonly ScriptedCall[];
 }
 
-/** A model's part of a conversation, written in advance. The turn is chosen by the number of its earlier turns. */
-export interface Scenario {
+/** What is played instead where the person's request has certain words in it. */
+export interface ScenarioVariant {
+  /** Upper and lower case are the same. */
+  readonly when: string;
   readonly turns: readonly ScriptedTurn[];
 }
 
+/** A model's part of a conversation, written in advance. The turn is chosen by the number of its earlier turns. */
+export interface Scenario {
+  readonly turns: readonly ScriptedTurn[];
+  /** The first one that fits the request is played. */
+  readonly variants: readonly ScenarioVariant[];
+}
+
+const MAX_VARIANTS = 100;
 const MAX_TURNS = 1000;
 const MAX_CALLS = 64;
 const AFTER_THE_LAST: ScriptedTurn = { say: 'My script has no further turn.', calls: [] };
 
 /** The turn that follows `turnsSoFar` turns of the model; after the last one it only says that the script is over. */
-export const turnAfter = (scenario: Scenario, turnsSoFar: number): ScriptedTurn =>
-  scenario.turns[turnsSoFar] ?? AFTER_THE_LAST;
+export function turnAfter(scenario: Scenario, turnsSoFar: number, request: string): ScriptedTurn {
+  const asked = request.toLowerCase();
+  const { turns } = scenario.variants.find(({ when }) => asked.includes(when.toLowerCase())) ?? scenario;
+  return turns[turnsSoFar] ?? AFTER_THE_LAST;
+}
 
 /** Reads a scenario from YAML text. Throws one `SCENARIO_INVALID` that names everything that is wrong, with its path. */
 export function parseScenario(text: string): Scenario {
   const problems: string[] = [];
   const data = parseYaml(text);
-  const turns = turnsOf(data, problems);
+  const scenario = scenarioOf(data, problems);
   if (problems.length > 0) throw scenarioError('SCENARIO_INVALID', `the scenario is invalid: ${problems.join('; ')}`);
-  return { turns };
+  return scenario;
+}
+
+function scenarioOf(data: unknown, problems: string[]): Scenario {
+  if (isRecord(data)) checkProperties(data, ['turns', 'variants'], '', problems);
+  return { turns: turnsOf(data, '', problems), variants: variantsOf(data, problems) };
+}
+
+function variantsOf(data: unknown, problems: string[]): readonly ScenarioVariant[] {
+  const { variants = [] } = isRecord(data) ? data : {};
+  if (!Array.isArray(variants) || variants.length > MAX_VARIANTS) {
+    problems.push(`variants: must be a list of at most ${MAX_VARIANTS}`);
+    return [];
+  }
+  return variants.map((variant: unknown, index) => {
+    const at = `variants[${index}].`;
+    const { when } = isRecord(variant) ? variant : {};
+    if (isRecord(variant)) checkProperties(variant, ['when', 'turns'], at, problems);
+    if (typeof when !== 'string' || when.trim() === '') problems.push(`${at}when: must be words of a request`);
+    return { when: String(when), turns: turnsOf(variant, at, problems) };
+  });
 }
 
 function parseYaml(text: string): unknown {
@@ -44,14 +77,13 @@ function parseYaml(text: string): unknown {
   }
 }
 
-function turnsOf(data: unknown, problems: string[]): readonly ScriptedTurn[] {
+function turnsOf(data: unknown, at: string, problems: string[]): readonly ScriptedTurn[] {
   if (!isRecord(data) || !Array.isArray(data['turns']) || data['turns'].length === 0) {
-    problems.push('turns: must be a list with at least one turn');
+    problems.push(`${at}turns: must be a list with at least one turn`);
     return [];
   }
-  checkProperties(data, ['turns'], '', problems);
-  if (data['turns'].length > MAX_TURNS) problems.push(`turns: more than ${MAX_TURNS}`);
-  return data['turns'].map((turn: unknown, index) => turnOf(turn, `turns[${index}]`, problems));
+  if (data['turns'].length > MAX_TURNS) problems.push(`${at}turns: more than ${MAX_TURNS}`);
+  return data['turns'].map((turn: unknown, index) => turnOf(turn, `${at}turns[${index}]`, problems));
 }
 
 function turnOf(data: unknown, at: string, problems: string[]): ScriptedTurn {

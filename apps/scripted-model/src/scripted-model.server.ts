@@ -74,7 +74,8 @@ export class ScriptedModelServer {
     if (chat.model !== SCRIPTED_MODEL_NAME) {
       throw new ApiFailure(404, `The model '${chat.model}' does not exist`, 'model_not_found', 'model');
     }
-    const reply = new ChatReply(newId('chatcmpl'), Date.now(), chat, turnAfter(this.options.scenario, chat.turnsSoFar));
+    const turn = turnAfter(this.options.scenario, chat.turnsSoFar, chat.asked);
+    const reply = new ChatReply(newId('chatcmpl'), Date.now(), chat, turn);
     if (!chat.stream) return sendJson(response, 200, reply.whole());
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
     for (const chunk of reply.chunks()) response.write(`data: ${JSON.stringify(chunk)}\n\n`);

@@ -5,6 +5,9 @@ import { WARM_POOL_PATTERN } from './warm-pool/warm-pool-targets';
 /** What can run the machines of a node. */
 const VM_DRIVERS = ['qemu', 'firecracker'] as const;
 
+/** What becomes of machines that nobody watches for a while. */
+const MACHINES_AT_STOP = ['end', 'keep'] as const;
+
 /** A program name or an absolute path. */
 const PROGRAM_PATTERN = /^(?:\/|[\w.+-]+$)/;
 
@@ -26,6 +29,14 @@ export class VmServiceConfig extends ServiceConfig {
   })
   @IsIn(VM_DRIVERS)
   readonly vmDriver!: (typeof VM_DRIVERS)[number];
+
+  @Env('INQUEST_MACHINES_AT_STOP', {
+    description:
+      'What becomes of running machines when vm-service is told to stop: end, or keep, for the next one to take over (qemu only)',
+    default: 'end',
+  })
+  @IsIn(MACHINES_AT_STOP)
+  readonly machinesAtStop!: (typeof MACHINES_AT_STOP)[number];
 
   @Env('INQUEST_FIRECRACKER', {
     description: 'The Firecracker program, as a name or an absolute path; used with INQUEST_VM_DRIVER=firecracker',

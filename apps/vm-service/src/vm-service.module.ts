@@ -21,6 +21,7 @@ import { MachineEntity } from './machines/machine.entity';
 import { MachinesController, MachinesRpcController } from './machines/machines.controller';
 import { MachinesRepository } from './machines/machines.repository';
 import { MachinesService } from './machines/machines.service';
+import { MachineAdoption } from './machines/machine-adoption';
 import { Recovery } from './machines/recovery';
 import { Machines1700000000001 } from './migrations/1700000000001-machines';
 import { MachineOrigin1700000000002 } from './migrations/1700000000002-machine-origin';
@@ -33,6 +34,8 @@ import { MachinePeers1700000000007 } from './migrations/1700000000007-machine-pe
 import { PeersService } from './peers/peers.service';
 import { NodeFacts } from './nodes/node-facts';
 import { MachineLauncher } from './templates/machine-launcher';
+import { Pictures } from './screens/pictures';
+import { PicturesController } from './screens/pictures.controller';
 import { ScreensRpcController } from './screens/screens.controller';
 import { ScreensService } from './screens/screens.service';
 import { SharesService } from './shares/shares.service';
@@ -80,6 +83,7 @@ export class VmServiceModule {
         MachinesRpcController,
         MachinesController,
         ScreensRpcController,
+        PicturesController,
         SerialVerbsRpcController,
         StreamsController,
         TerminalsRpcController,
@@ -97,6 +101,7 @@ export class VmServiceModule {
         MachineLives,
         MachinesService,
         ImageResolver,
+        MachineAdoption,
         Recovery,
         HostAccelerator,
         NodeFacts,
@@ -112,6 +117,7 @@ export class VmServiceModule {
         WarmStart,
         EgressMetrics,
         EgressOffers,
+        Pictures,
         ScreensService,
         SerialVerbsService,
         SharesService,

@@ -47,6 +47,9 @@ describe('the command line', () => {
       'explain scratch',
       'explain console',
       'demo session',
+      'agent watch',
+      'agent confirmations',
+      'agent answer',
     ];
     expect(paths).toEqual(expect.arrayContaining([...nouns, ...host, ...machines, ...sessions, ...others]));
   });

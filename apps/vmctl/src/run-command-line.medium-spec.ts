@@ -4,7 +4,7 @@ import { tempDir, type TempDir } from '@inquest/testing';
 import { runCommandLine } from './run-command-line';
 import { CapturedOutput } from './testing/captured-output';
 import { GatewayDouble, sendProblem } from './testing/gateway-double';
-import { sampleMachine, sampleReport } from './testing/samples';
+import { sampleConfirmation, sampleMachine, sampleReport } from './testing/samples';
 
 const { machineId } = sampleMachine();
 const MACHINE = `/v1/machines/${machineId}`;
@@ -47,6 +47,10 @@ describe('vmctl', () => {
       ['a verdict that does not exist', ['run', '--expect', 'peace', 'box', 'true']],
       ['a copy between two paths of this host', ['cp', 'a', 'b']],
       ['arguments of a verb that are no object', ['verb', 'ses-1', 'run', '[]']],
+      ['an answer that neither approves nor denies', ['agent', 'answer', 'cnf-1']],
+      ['an answer that does both', ['agent', 'answer', 'cnf-1', '--approve', '--deny']],
+      ['a denial with a choice', ['agent', 'answer', 'cnf-1', '--deny', '--choice', 'a']],
+      ['a verb that nobody can be asked about', ['agent', 'run', '--project', 'p', '--confirm-verb', 'ask', 'x']],
       ['a machine and a bundle at once', ['verdict', 'box', '--bundle', '/x']],
     ])('2 for %s, and asks nobody', async (_, args) => {
       const { status, stdout, stderr } = await vmctl(args);
@@ -291,5 +295,115 @@ describe('vmctl', () => {
         stderr: expect.stringContaining('no image [IMAGE_UNKNOWN]\n  Build it.'),
       });
     });
+  });
+
+  describe('agent answer', () => {
+    const open = sampleConfirmation();
+    const PATH = `/v1/confirmations/${open.confirmationId}`;
+    const answered = sampleConfirmation({ state: 'denied', by: 'gateway', reason: 'no', endedAtMs: 1_700_000_009_000 });
+    const bound = { runId: open.runId, callId: open.callId, argumentsDigest: open.argumentsDigest };
+    const list = (...items: readonly object[]) => ({ items, nextToken: null });
+
+    it('names in its answer what it was shown, and says what became of it', async () => {
+      gateway.on('GET', PATH, open).on('POST', `${PATH}/answer`, answered);
+      const args = ['agent', 'answer', open.confirmationId, '--deny', '--reason', 'no'];
+      const { status, stdout } = await vmctl(args);
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('denied by gateway: no') });
+      const sent = JSON.parse(gateway.requests.at(-1)?.body ?? '') as object;
+      expect(sent).toEqual({ ...bound, decision: 'deny', choice: null, reason: 'no' });
+      expect(JSON.parse((await vmctl([...args, '--json'])).stdout)).toEqual(answered);
+    });
+
+    it('needs no id while one alone is open', async () => {
+      gateway.on('GET', '/v1/confirmations', list(open)).on('POST', `${PATH}/answer`, answered);
+      expect(await vmctl(['agent', 'answer', '--deny'])).toMatchObject({ status: 0 });
+      expect(gateway.requests[0]?.url).toBe('/v1/confirmations?state=open&limit=2');
+    });
+
+    it.each([
+      ['none', [], 1, 'CONFIRMATION_UNKNOWN'],
+      ['several', [open, open], 2, 'vmctl agent confirmations'],
+    ] as const)('answers nothing without an id while %s are open', async (_, items, status, said) => {
+      gateway.on('GET', '/v1/confirmations', list(...items));
+      const answer = await vmctl(['agent', 'answer', '--approve']);
+      expect(answer).toMatchObject({ status, stderr: expect.stringContaining(said) });
+      expect(gateway.requests.map(({ method }) => method)).toEqual(['GET']);
+    });
+
+    it('is told why it came too late', async () => {
+      gateway
+        .on('GET', PATH, open)
+        .on('POST', `${PATH}/answer`, (_, response) => sendProblem(response, 410, 'CONFIRMATION_EXPIRED', 'too late'));
+      expect(await vmctl(['agent', 'answer', open.confirmationId, '--approve'])).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('too late [CONFIRMATION_EXPIRED]'),
+      });
+    });
+  });
+
+  describe('agent confirmations', () => {
+    it('lists the open ones by what is asked, and with --all those of every state', async () => {
+      const asked = sampleConfirmation();
+      const called = sampleConfirmation({ origin: 'policy', verb: 'run', argumentsText: 'command: rm -rf \x1b[2Jx' });
+      gateway.on('GET', '/v1/confirmations', { items: [asked, called], nextToken: null });
+      const { status, stdout } = await vmctl(['agent', 'confirmations']);
+      expect(status).toBe(0);
+      expect(stdout).toContain(asked.question);
+      expect(stdout).toContain('command: rm -rf');
+      expect(stdout).not.toContain('\x1b');
+      await vmctl(['agent', 'confirmations', '--all', '--limit', '3']);
+      expect(gateway.requests.map(({ url }) => url)).toEqual([
+        '/v1/confirmations?limit=50&state=open',
+        '/v1/confirmations?limit=3',
+      ]);
+    });
+  });
+
+  describe('agent watch', () => {
+    const entry = (sequence: number, body: object): string => {
+      const place = { sequence, atMs: 1_700_000_000_000, sessionId: 'ses-1', runId: 'run-1' };
+      return `data: ${JSON.stringify({ ...place, entry: { ...place, ...body } })}\n\n`;
+    };
+    const { confirmationId, callId, question } = sampleConfirmation();
+    const line = { type: 'confirmation', confirmationId, callId, question, by: null, reason: '' };
+    const watching = {
+      sessionId: 'ses-1',
+      project: 'site',
+      chat: null,
+      image: 'tiny',
+      mode: 'agent',
+      state: 'ready',
+      reason: 'ready',
+      message: '',
+      machineId,
+      currentRunId: 'run-1',
+      openedAtMs: 1,
+      closedAtMs: null,
+      verdict: null,
+      publication: null,
+      error: null,
+    };
+
+    it.each([[[]], [['--json']]])(
+      'says how to answer what a model waits with, on standard error (%j)',
+      async (json) => {
+        gateway
+          .on('GET', '/v1/sessions', { items: [watching], nextToken: null })
+          .on('GET', '/v1/sessions/ses-1', watching)
+          .on('GET', `/v1/confirmations/${confirmationId}`, sampleConfirmation({ choices: ['a', 'b'] }))
+          .on('GET', '/v1/sessions/ses-1/events', (_, response) => {
+            response.writeHead(200, { 'content-type': 'text/event-stream' });
+            response.write(entry(1, { ...line, state: 'asked' }) + entry(2, { ...line, state: 'expired' }));
+            response.write(entry(3, { type: 'run_ended', outcome: 'done', summary: 'x' }));
+          });
+        const { status, stdout, stderr } = await vmctl(['agent', 'watch', 'site', ...json]);
+        expect(status).toBe(0);
+        expect(stderr.split(`vmctl agent answer ${confirmationId} --approve --choice <one of them>`)).toHaveLength(2);
+        expect(stderr).toContain(`vmctl agent answer ${confirmationId} --deny`);
+        expect(stderr).toContain('choice: a');
+        if (json.length > 0) expect(JSON.parse(stdout)).toMatchObject({ sessionId: 'ses-1' });
+        else expect(stdout).toContain('waits for a person');
+      },
+    );
   });
 });

@@ -21,4 +21,16 @@ describe('HeadTailBuffer', () => {
       ),
     );
   });
+
+  it('keeps what it was given when the caller uses the memory again', () => {
+    const buffer = new HeadTailBuffer(4, 4);
+    const memory = Buffer.alloc(3);
+    for (const text of ['abc', 'def', 'ghi', 'jkl']) {
+      memory.write(text);
+      buffer.write(memory);
+    }
+    const { head, tail } = buffer.read();
+    expect(Buffer.from(head).toString()).toBe('abcd');
+    expect(Buffer.from(tail).toString()).toBe('ijkl');
+  });
 });

@@ -29,12 +29,12 @@ export class HeadTailBuffer {
     this.seen += chunk.length;
     const toHead = Math.min(this.headBytes - this.headLength, chunk.length);
     if (toHead > 0) {
-      this.head.push(chunk.slice(0, toHead));
+      this.head.push(copyOf(chunk.subarray(0, toHead)));
       this.headLength += toHead;
     }
     const rest = chunk.subarray(Math.max(toHead, chunk.length - this.tailBytes));
     if (rest.length === 0) return;
-    this.tail.push(rest.slice());
+    this.tail.push(copyOf(rest));
     this.tailLength += rest.length;
     if (this.tailLength > 2 * this.tailBytes) this.compact();
   }
@@ -48,10 +48,13 @@ export class HeadTailBuffer {
   private compact(): void {
     const all = concat(this.tail);
     const kept = all.subarray(Math.max(0, all.length - this.tailBytes));
-    this.tail = kept.length > 0 ? [kept.slice()] : [];
+    this.tail = kept.length > 0 ? [copyOf(kept)] : [];
     this.tailLength = kept.length;
   }
 }
+
+/** `slice` copies only of a plain Uint8Array: that of a Buffer gives the same memory. */
+const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array {
   const out = new Uint8Array(chunks.reduce((sum, c) => sum + c.length, 0));

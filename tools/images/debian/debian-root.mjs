@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runTool } from '../../boot/run-tool.mjs';
 
+/** Files of every Debian root. */
+const ROOTFS = path.join(path.dirname(fileURLToPath(import.meta.url)), 'rootfs');
 const SUITE = 'bookworm';
 /** The archive and its security updates; both signed with the keys of the host's debian-archive-keyring. */
 const SOURCES = [
@@ -37,6 +40,8 @@ const SETTINGS = [
   'printf "127.0.0.1 localhost debian\\n::1 localhost\\n" > "$1/etc/hosts"',
   // Nobody may find the same identity in two machines: systemd makes one at the first boot of each.
   ': > "$1/etc/machine-id"',
+  `cp --recursive --no-preserve=ownership "${ROOTFS}/." "$1/"`,
+  'chroot "$1" systemctl enable serial-shell.service',
   ...MASKED_UNITS.map((unit) => `ln -sf /dev/null "$1/etc/systemd/system/${unit}"`),
 ];
 

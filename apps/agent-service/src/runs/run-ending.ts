@@ -3,6 +3,7 @@ import { agentError, RUN_SUMMARY_LENGTH } from '@inquest/contracts-agent';
 import { hasCode, toDomainError, type DomainError, type SessionId } from '@inquest/kernel';
 import { untilStored } from '@inquest/persistence';
 import type { Entry, RunOutcome } from '@inquest/transcript';
+import { ConfirmationsService } from '../confirmations/confirmations.service';
 import { Redaction } from '../transcript/redaction';
 import { TranscriptsService } from '../transcript/transcripts.service';
 import type { RunEntity } from './run.entity';
@@ -23,6 +24,7 @@ export class RunEnding {
     private readonly runs: RunsRepository,
     private readonly transcripts: TranscriptsService,
     private readonly redaction: Redaction,
+    private readonly confirmations: ConfirmationsService,
   ) {}
 
   /** The transcript first, then the rows; those are tried until the database takes them or `signal` aborts. */
@@ -37,10 +39,15 @@ export class RunEnding {
       signal,
       onRetry: (e) => this.log.warn(`the end of run ${run.runId} is not stored yet`, e),
     });
+    // They are in the transcript already, but for those whose end the database did not take in time.
+    await this.confirmations.complete(run.runId).catch((e: unknown) => {
+      this.log.warn(`the transcript may not say how the confirmations of run ${run.runId} ended`, e);
+    });
   }
 
   /** Ends a run that an earlier life of this service was working on. If its end is in the transcript, that is it. */
   async interrupt(run: RunEntity): Promise<void> {
+    await this.confirmations.recover(run.runId);
     const recorded = await this.recordedEnd(run);
     if (recorded !== null) return this.finish(run, endFrom(run, recorded));
     const error = agentError('RUN_INTERRUPTED', `run ${run.runId} was interrupted by a restart of agent-service`);

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { agentError, type DoneArguments } from '@inquest/contracts-agent';
+import { agentError, type ConfirmationPolicy, type DoneArguments } from '@inquest/contracts-agent';
+import type { StreamTicket } from '@inquest/contracts-base';
 import { isDomainError, newId, type RunId, type SessionId } from '@inquest/kernel';
 import {
   MODEL_CLIENT,
@@ -14,6 +15,7 @@ import { TranscriptsService } from '../transcript/transcripts.service';
 import { VerbDispatcher } from '../verbs/verb-dispatcher';
 import { verbTools } from '../verbs/verb-tools';
 import { RunsRepository } from './runs.repository';
+import { showPicture } from './show-picture';
 
 /** Longest answer that is asked of the model in one turn, in tokens. */
 const MAX_TOKENS_PER_TURN = 8192;
@@ -24,6 +26,8 @@ export interface RunInput {
   readonly sessionId: SessionId;
   readonly system: string;
   readonly prompt: string;
+  /** What a person must approve of in this run, besides what the session says. */
+  readonly confirm: ConfirmationPolicy | null;
   readonly signal: AbortSignal;
 }
 
@@ -101,9 +105,10 @@ export class RunLoop {
     calls: readonly ModelToolCall[],
     messages: ModelMessage[],
   ): Promise<string | null> {
+    const pictures: StreamTicket[] = [];
     for (const call of calls) {
       input.signal.throwIfAborted();
-      const { sessionId, runId, signal } = input;
+      const { sessionId, runId, confirm, signal } = input;
       // The model's call id is its own text; ours names the call on the host (idempotent commits).
       const callId = newId<string>('call');
       const { result, errorCode } = await this.verbs.dispatch({
@@ -112,12 +117,17 @@ export class RunLoop {
         callId,
         verb: call.name,
         arguments: call.arguments,
+        confirm,
         signal,
       });
       messages.push({ role: 'tool', toolCallId: call.id, text: result.text });
+      if (result.picture !== null) pictures.push(result.picture);
       if (errorCode !== null && MACHINE_GONE.includes(errorCode)) throw machineGone(errorCode, result.text);
       if (call.name === 'done' && result.outcome === 'ok') return (call.arguments as DoneArguments).summary;
     }
+    // Behind all results of the turn, which must follow its calls.
+    const picture = pictures.at(-1);
+    if (picture !== undefined) await showPicture(messages, picture, input.signal);
     return null;
   }
 }

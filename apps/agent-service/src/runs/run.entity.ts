@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { RunState } from '@inquest/contracts-agent';
+import type { ConfirmationPolicy, RunState } from '@inquest/contracts-agent';
 import type { ErrorView } from '@inquest/contracts-base';
 
 @Entity({ name: 'run' })
@@ -22,6 +22,9 @@ export class RunEntity {
   turns!: number;
   @Column({ name: 'close_when_done', type: 'boolean' })
   closeWhenDone!: boolean;
+  /** What a person must approve of in it, besides what the session says. */
+  @Column({ type: 'jsonb', nullable: true })
+  confirm!: ConfirmationPolicy | null;
   @Column({ type: 'jsonb', nullable: true })
   error!: ErrorView | null;
   @Column({ name: 'started_at', type: 'timestamptz', precision: 3 })

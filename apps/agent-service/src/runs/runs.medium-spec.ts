@@ -1,5 +1,6 @@
 import { agentOps, VERB_NAMES } from '@inquest/contracts-agent';
 import { AgentHarness } from '../testing/agent-harness';
+import { MODEL_PICTURE_MAX_BYTES } from './show-picture';
 
 const plan = { name: 'plan', arguments: { plan: 'look\nwrite' } };
 const run = (command: string, more: object = {}) => ({ name: 'run', arguments: { command, ...more } });
@@ -178,6 +179,38 @@ describe('runs', () => {
     expect(verbs[1]?.summary).toBe('exit code 3\nstderr:\nno such thing\n');
     expect(verbs[2]?.summary).toMatch(/has no screen\n.*vmctl image ls/);
     expect(verbs[3]?.summary).toMatch(/no network card.*ping/s);
+  });
+
+  it('shows the model the newest picture behind the results of the turn, and tells the transcript its size', async () => {
+    const { sessionId } = await harness.open();
+    const shot = { name: 'screenshot', arguments: {} };
+    const picture = Buffer.alloc(2 * 1024 * 1024, 9);
+    harness.vm.picture = picture;
+    await harness.run(sessionId, [{ calls: [plan, shot, run('true')] }, { calls: [shot] }, { calls: [done] }]);
+    harness.vm.picture = null;
+    const [, second, third] = harness.modelRequests.map(({ messages }) => messages);
+    expect(second?.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'tool', 'user']);
+    expect(second?.at(-1)).toEqual({ role: 'user', text: 'The picture.', picture });
+    expect(third?.filter((message) => message.role === 'user').slice(1)).toEqual([
+      { role: 'user', text: 'An older picture.' },
+      { role: 'user', text: 'The picture.', picture },
+    ]);
+    const [entry] = (await harness.entriesOf(sessionId, 'verb')).filter(({ verb }) => verb === 'screenshot');
+    expect(entry).toMatchObject({
+      bytes: picture.length,
+      summary: 'a picture of 640 x 400 pixels (PNG, 2097152 bytes)',
+    });
+  });
+
+  it('is told why there is no picture for a model', async () => {
+    const { sessionId } = await harness.open();
+    harness.vm.picture = Buffer.alloc(MODEL_PICTURE_MAX_BYTES + 1);
+    await harness.run(sessionId, [{ calls: [{ name: 'screenshot', arguments: {} }] }, { calls: [done] }]);
+    harness.vm.picture = null;
+    expect(harness.modelRequests[1]?.messages.at(-1)).toEqual({
+      role: 'user',
+      text: expect.stringContaining('too large'),
+    });
   });
 
   it('ends with what the model said when it calls no verb', async () => {

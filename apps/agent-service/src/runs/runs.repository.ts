@@ -3,11 +3,21 @@ import { DataSource, In, IsNull, type Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { agentError, RUN_STATES, type RunState } from '@inquest/contracts-agent';
 import { StateWaiters, type RunId, type SessionId } from '@inquest/kernel';
+import type { ConfirmationEntity } from '../confirmations/confirmation.entity';
+import { ConfirmationsRepository } from '../confirmations/confirmations.repository';
 import { SessionEntity } from '../sessions/session.entity';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import { RunEntity } from './run.entity';
 
 const RUN_ENDED_STATES: readonly RunState[] = RUN_STATES.filter((s) => s !== 'pending' && s !== 'running');
+
+/** A run as it was accepted. */
+export interface AdmittedRun {
+  readonly row: RunEntity;
+  readonly isNew: boolean;
+  /** Confirmations of earlier runs of the session that nobody had answered. */
+  readonly withdrawn: readonly ConfirmationEntity[];
+}
 
 /** Rows of runs. Every change goes through here, which wakes whoever waits for it. */
 @Injectable()
@@ -18,27 +28,29 @@ export class RunsRepository {
   constructor(
     private readonly database: DataSource,
     private readonly sessions: SessionsRepository,
+    private readonly confirmations: ConfirmationsRepository,
   ) {
     this.rows = database.getRepository(RunEntity);
   }
 
   /**
-   * Inserts a run and makes it the current one of its session, both or neither. Gives back the run that the same
-   * request id made before, if one did. Throws `SESSION_UNKNOWN`, `SESSION_STATE_WRONG`, `RUN_ACTIVE`; then no run is
-   * left behind.
+   * Inserts a run, makes it the current one of its session and withdraws what was still asked in that one, all or
+   * nothing. Gives back the run that the same request id made before, if one did. Throws `SESSION_UNKNOWN`,
+   * `SESSION_STATE_WRONG`, `RUN_ACTIVE`; then no run is left behind.
    */
-  async admit(row: RunEntity): Promise<{ readonly row: RunEntity; readonly isNew: boolean }> {
-    const admitted = await this.database.transaction(async (manager) => {
+  async admit(row: RunEntity): Promise<AdmittedRun> {
+    const withdrawn = await this.database.transaction(async (manager) => {
       const insert = manager.createQueryBuilder().insert().into(RunEntity).values(row);
       const inserted = await insert.orIgnore().returning('run_id').execute();
-      if ((inserted.raw as unknown[]).length === 0) return false;
+      if ((inserted.raw as unknown[]).length === 0) return null;
       const free = { sessionId: row.sessionId, state: 'ready' as const, currentRunId: IsNull() };
       const taken = await manager.update(SessionEntity, free, { currentRunId: row.runId });
       if (taken.affected !== 1) throw await this.refusal(row.sessionId as SessionId);
-      return true;
+      return this.confirmations.withdraw(manager, { sessionId: row.sessionId }, 'another run was submitted');
     });
-    if (admitted || row.requestId === null) return { row, isNew: true };
-    return { row: await this.rows.findOneByOrFail({ requestId: row.requestId }), isNew: false };
+    this.confirmations.notify(withdrawn ?? []);
+    if (withdrawn !== null || row.requestId === null) return { row, isNew: true, withdrawn: withdrawn ?? [] };
+    return { row: await this.rows.findOneByOrFail({ requestId: row.requestId }), isNew: false, withdrawn: [] };
   }
 
   /** Throws `RUN_UNKNOWN`. */
@@ -73,12 +85,17 @@ export class RunsRepository {
     this.waiters.notify(run);
   }
 
-  /** Puts the end of a run on record and frees its session for the next one, both or neither. May be repeated. */
+  /**
+   * Puts the end of a run on record, withdraws what it still asked and frees its session for the next one, all or
+   * nothing. May be repeated.
+   */
   async finish({ runId, sessionId }: RunEntity, end: Pick<RunEntity, 'state' | 'summary' | 'error'>): Promise<void> {
-    await this.database.transaction(async (manager) => {
+    const withdrawn = await this.database.transaction(async (manager) => {
       await manager.update(RunEntity, { runId }, { ...end, endedAt: new Date() });
       await manager.update(SessionEntity, { sessionId, currentRunId: runId }, { currentRunId: null });
+      return this.confirmations.withdraw(manager, { runId }, 'the run ended');
     });
+    this.confirmations.notify(withdrawn);
     this.waiters.notify(runId);
     this.sessions.notify(sessionId as SessionId);
   }

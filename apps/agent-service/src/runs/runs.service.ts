@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { agentError, type RunState, type RunView, type SubmitRunRequest } from '@inquest/contracts-agent';
 import { isDomainError, newId, withDeadline, type RunId, type SessionId } from '@inquest/kernel';
 import { AgentServiceConfig } from '../agent-service.config';
+import { ConfirmationsService } from '../confirmations/confirmations.service';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import { Redaction } from '../transcript/redaction';
 import { TranscriptsService } from '../transcript/transcripts.service';
@@ -38,6 +39,7 @@ export class RunsService {
     private readonly ending: RunEnding,
     private readonly transcripts: TranscriptsService,
     private readonly redaction: Redaction,
+    private readonly confirmations: ConfirmationsService,
   ) {}
 
   /**
@@ -48,7 +50,8 @@ export class RunsService {
   async submit(request: SubmitRunRequest, onEnded: OnRunEnded): Promise<RunView> {
     if (this.stopping.signal.aborted) throw interrupted('agent-service is stopping, so no run can start');
     // The model gets the prompt as it is; what is written down is redacted.
-    const { row, isNew } = await this.runs.admit(newRun(request, this.redaction.redact(request.prompt)));
+    const { row, isNew, withdrawn } = await this.runs.admit(newRun(request, this.redaction.redact(request.prompt)));
+    await this.confirmations.noteEnds(withdrawn);
     if (isNew) this.begin(row, request.prompt, onEnded);
     return runView(row);
   }
@@ -111,7 +114,10 @@ export class RunsService {
       });
       const { image } = await this.sessions.get(sessionId);
       const system = systemPrompt(image, await this.runs.endedOf(sessionId, REMEMBERED_RUNS));
-      return { state: 'completed', summary: await this.loop.run({ runId, sessionId, system, prompt, signal }) };
+      return {
+        state: 'completed',
+        summary: await this.loop.run({ runId, sessionId, system, prompt, confirm: row.confirm, signal }),
+      };
     } catch (e) {
       if (!isDomainError(e) && !signal.aborted) this.log.error(`run ${runId} failed unexpectedly`, e);
       return endAfter(e, signal);
@@ -130,6 +136,7 @@ const newRun = (request: SubmitRunRequest, prompt: string): RunEntity => ({
   summary: '',
   turns: 0,
   closeWhenDone: request.closeWhenDone,
+  confirm: request.confirm,
   error: null,
   startedAt: new Date(),
   endedAt: null,

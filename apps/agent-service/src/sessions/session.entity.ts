@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { ErrorView, PersonView } from '@inquest/contracts-base';
-import type { SessionMode, SessionState } from '@inquest/contracts-agent';
+import type { ConfirmationPolicy, SessionMode, SessionState } from '@inquest/contracts-agent';
 import type { PublicationView } from '@inquest/contracts-publish';
 import type { VerdictView } from '@inquest/contracts-vm';
 
@@ -24,6 +24,9 @@ export class SessionEntity {
   memoryMib!: number | null;
   @Column({ name: 'allowed_hosts', type: 'jsonb' })
   allowedHosts!: string[];
+  /** What a person must approve of in each of its runs; null: nothing. */
+  @Column({ type: 'jsonb', nullable: true })
+  confirm!: ConfirmationPolicy | null;
   @Column({ type: 'varchar', length: 16 })
   mode!: SessionMode;
   @Column({ type: 'varchar', length: 16 })

@@ -86,6 +86,7 @@ export class SessionsService {
       callId: newId<string>('call'),
       verb,
       arguments: args,
+      confirm: null,
       signal: this.lifecycle.stopSignal,
     });
     return result;
@@ -118,6 +119,7 @@ const newSession = (request: OpenSessionRequest): SessionEntity => ({
   imageVersion: request.version,
   memoryMib: request.memoryMib,
   allowedHosts: request.allowedHosts,
+  confirm: request.confirm,
   mode: request.mode,
   state: 'opening',
   reason: 'opening',

@@ -7,9 +7,12 @@ import { DataSource } from 'typeorm';
 import {
   agentEvents,
   agentOps,
+  AnswerConfirmationRequest,
+  ListConfirmationsRequest,
   OpenSessionRequest,
   ReadTranscriptRequest,
   SubmitRunRequest,
+  type ConfirmationView,
   type RunView,
   type SessionState,
   type SessionView,
@@ -183,6 +186,42 @@ export class AgentHarness {
 
   verb(sessionId: string, verb: string, args: Record<string, unknown> = {}): Promise<VerbResult> {
     return this.call(agentOps.invokeVerb, { sessionId, verb, arguments: args });
+  }
+
+  /** The confirmation that is open in a session, as soon as there is one. */
+  openConfirmation(sessionId: string): Promise<ConfirmationView> {
+    return eventually(async () => {
+      const request = dto(ListConfirmationsRequest, { state: 'open', limit: 200 });
+      const { items } = await this.call(agentOps.listConfirmations, request);
+      const open = items.find((item) => item.sessionId === sessionId);
+      if (open === undefined) throw new Error(`session ${sessionId} waits for nobody`);
+      return open;
+    });
+  }
+
+  /** A person's answer to a confirmation as it was shown; approves unless `more` says otherwise. */
+  answer(shown: ConfirmationView, more: Partial<AnswerConfirmationRequest> = {}): Promise<ConfirmationView> {
+    const { confirmationId, runId, callId, argumentsDigest } = shown;
+    const bound = { confirmationId, runId, callId, argumentsDigest, decision: 'approve' as const, by: 'test' };
+    return this.call(agentOps.answerConfirmation, dto(AnswerConfirmationRequest, { ...bound, ...more }));
+  }
+
+  confirmation(confirmationId: string): Promise<ConfirmationView> {
+    return this.call(agentOps.showConfirmation, { confirmationId });
+  }
+
+  /** Every change of a session's confirmations as the stream tells it, until one for which `isLast`. */
+  async confirmationEvents(
+    sessionId: string,
+    isLast: (view: ConfirmationView) => boolean,
+  ): Promise<ConfirmationView[]> {
+    const seen: ConfirmationView[] = [];
+    const options = { ids: [sessionId], signal: AbortSignal.timeout(WAIT_MS) };
+    for await (const { body } of this.client.get(EventBus).subscribe(agentEvents.confirmationChanged, options)) {
+      seen.push(body);
+      if (isLast(body)) break;
+    }
+    return seen;
   }
 
   /** From now on commands of guests never end by themselves; resolves when the first one has begun. */

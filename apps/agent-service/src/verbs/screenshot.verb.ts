@@ -5,13 +5,14 @@ import { IncarnationRequest } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import { answered, type VerbAnswer, type VerbContext, type VerbHandler } from './verb-context';
 
-/** `screenshot`: the screen as PNG, base64, where the image has one. */
+/** `screenshot`: a picture of the screen, where the image has one. The text tells its size; the picture is beside it. */
 @Injectable()
 export class ScreenshotVerb implements VerbHandler<ScreenshotArguments> {
   constructor(private readonly machines: VmClient) {}
 
   async invoke(_args: ScreenshotArguments, { machineId, signal }: VerbContext): Promise<VerbAnswer> {
-    const { png } = await this.machines.screenshot(dto(IncarnationRequest, { machineId }), { signal });
-    return answered(`data:image/png;base64,${png}`);
+    const request = dto(IncarnationRequest, { machineId });
+    const { width, height, sizeBytes, picture } = await this.machines.screenshot(request, { signal });
+    return { ...answered(`a picture of ${width} x ${height} pixels (PNG, ${sizeBytes} bytes)`, sizeBytes), picture };
   }
 }

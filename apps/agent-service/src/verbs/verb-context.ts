@@ -1,4 +1,5 @@
 import type { VerbOutcome } from '@inquest/contracts-agent';
+import type { StreamTicket } from '@inquest/contracts-base';
 import type { RunId, SessionId } from '@inquest/kernel';
 import type { SessionEntity } from '../sessions/session.entity';
 
@@ -19,6 +20,8 @@ export interface VerbAnswer {
   readonly text: string;
   /** Size of the whole result, of which the text may be a part. */
   readonly sizeBytes: number;
+  /** Where a picture that belongs to the answer can be fetched, once. */
+  readonly picture?: StreamTicket;
 }
 
 export const answered = (text: string, sizeBytes = Buffer.byteLength(text)): VerbAnswer => ({

@@ -28,6 +28,7 @@ const SMALLEST: Readonly<Record<VerbName, Record<string, unknown>>> = {
   screenshot: {},
   check_internet: {},
   git_commit: { message: 'x' },
+  ask: { question: 'x' },
   done: { summary: 'x' },
 };
 

@@ -72,6 +72,13 @@ export class ImagesController {
     return this.rpc.call(imageOps.verify, dto(ImageVersionRequest, { name, version }));
   }
 
+  /** Makes the template where a node has none that it can use, from which machines start as clones. */
+  @Post('images/:name/template')
+  @HttpCode(202)
+  makeTemplate(@Param() { name }: ImageRequest, @Body() { version }: VersionBody): Promise<OperationView> {
+    return this.rpc.call(imageOps.makeTemplate, dto(ImageVersionRequest, { name, version }));
+  }
+
   @Get('operations/:operationId')
   operation(@Param() { operationId }: OperationParams, @Query() wait: WaitQuery): Promise<OperationView> {
     return this.rpc.call(imageOps.operation, { operationId, ...wait });

@@ -25,6 +25,9 @@ import {
   type MachineState,
 } from '@inquest/contracts-vm';
 
+/** Who asked, in the evidence of a machine. */
+export const BY = 'gateway';
+
 /** Body of `POST /v1/machines`. Less than the services know: nobody outside may boot an unproven version. */
 export class NewMachineBody {
   @Nullable() @IsId() readonly requestId: string | null = null;

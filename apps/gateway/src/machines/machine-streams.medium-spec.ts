@@ -8,11 +8,12 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
+import { agentOps } from '@inquest/contracts-agent';
 import { vmOps } from '@inquest/contracts-vm';
 import { CleanupStack } from '@inquest/kernel';
 import { eventually } from '@inquest/testing';
 import { GatewayHarness, TOKEN } from '../testing/gateway-harness';
-import { MACHINE_ID } from '../testing/route-table';
+import { MACHINE_ID } from '../testing/machine-routes';
 
 const MIB = 1024 * 1024;
 type Serving = (request: IncomingMessage, response: ServerResponse) => void;
@@ -229,6 +230,58 @@ describe('byte streams through the gateway', () => {
       asked.end('{"mine": true}');
       expect(await problemOf(await answerOf(asked))).toEqual({ status: 415, code: 'HTTP_MEDIA_UNSUPPORTED' });
       expect(edge.calls).toEqual([]);
+    });
+  });
+
+  describe('a picture of a screen', () => {
+    const PICTURE = Buffer.alloc(3 * MIB, 7);
+    const ticket = () => ({ url: ticketUrl, method: 'GET', expiresAtMs: 1 });
+    beforeEach(() => {
+      serving = (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(PICTURE);
+    });
+    const take = async (of: string): Promise<IncomingMessage> => {
+      const asked = httpRequest(`${edge.url}/v1/${of}/screenshot`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}` },
+      });
+      asked.end();
+      return answerOf(asked);
+    };
+
+    it('of a machine comes as it is, whatever its size', async () => {
+      edge.answering = () => ({ machineId: MACHINE_ID, width: 1, height: 1, sizeBytes: 1, picture: ticket() });
+      const answer = await take(`machines/${MACHINE_ID}`);
+      expect(answer.headers['content-type']).toBe('image/png');
+      expect((await buffer(answer)).equals(PICTURE)).toBe(true);
+      expect(edge.calls).toEqual([
+        expect.objectContaining({
+          subject: vmOps.screenshot.subject,
+          node: 'n1',
+          request: { machineId: MACHINE_ID, incarnation: null },
+        }),
+      ]);
+    });
+
+    it('of a session is its verb, answered with the picture', async () => {
+      edge.answering = () => ({ outcome: 'ok', text: 'a picture', durationMs: 1, picture: ticket() });
+      expect((await buffer(await take('sessions/ses-1'))).equals(PICTURE)).toBe(true);
+      expect(edge.calls.at(-1)).toMatchObject({
+        subject: agentOps.invokeVerb.subject,
+        request: { sessionId: 'ses-1', verb: 'screenshot' },
+      });
+    });
+
+    it('that a session cannot take is the result of the verb, which says why', async () => {
+      const result = { outcome: 'error', text: 'it has no screen', durationMs: 1, picture: null };
+      edge.answering = () => result;
+      const answer = await take('sessions/ses-1');
+      expect(JSON.parse(await text(answer))).toEqual(result);
+    });
+
+    it('is not told of by its address to who calls a verb', async () => {
+      edge.answering = () => ({ outcome: 'ok', text: 'a picture', durationMs: 1, picture: ticket() });
+      const { body } = await edge.request('POST', '/v1/sessions/ses-1/verbs/screenshot', {});
+      expect(body).toEqual({ outcome: 'ok', text: 'a picture', durationMs: 1, picture: null });
     });
   });
 

@@ -25,6 +25,7 @@ import {
 } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
 import {
+  BY,
   CloneBody,
   EvidenceParams,
   EvidenceQuery,
@@ -40,8 +41,6 @@ import {
   WaitMachineQuery,
 } from './machine-requests';
 
-/** Who asked, in the evidence of a machine. */
-const BY = 'gateway';
 /** What the control plane may add to a command's own time limit before the call counts as lost. */
 const CALL_MARGIN_MS = 30_000;
 
@@ -106,7 +105,7 @@ export class MachinesController {
   @HttpCode(200)
   execSerial(@Param() { machine }: MachineParams, @Body() body: ExecSerialBody): Promise<ExecSerialView> {
     return this.machines.on(machine, (machineId) =>
-      this.machines.execSerial(dto(ExecSerialRequest, { ...body, machineId }), {
+      this.machines.execSerial(dto(ExecSerialRequest, { ...body, machineId, by: BY }), {
         timeoutMs: body.timeoutMs + CALL_MARGIN_MS,
       }),
     );

@@ -1,5 +1,7 @@
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { ApiProduces } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
+import type { Response } from 'express';
 import { dto, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import {
   ClickRequest,
@@ -8,7 +10,6 @@ import {
   POINTER_BUTTONS,
   PressKeysRequest,
   SCREEN_MAX_PIXELS,
-  ScreenshotView,
   SCROLL_DIRECTIONS,
   ScrollRequest,
   TYPED_TEXT_MAX_CHARS,
@@ -17,7 +18,8 @@ import {
   type ScrollDirection,
 } from '@inquest/contracts-vm';
 import { VmClient } from '@inquest/vm-client';
-import { IncarnationBody, MachineParams } from './machine-requests';
+import { BY, IncarnationBody, MachineParams } from './machine-requests';
+import { passThrough } from './stream-proxy';
 
 export class ClickBody extends IncarnationBody {
   /** Pixels from the left, as in a screenshot. */
@@ -51,23 +53,29 @@ export class ScrollBody extends IncarnationBody {
 export class ScreensController {
   constructor(private readonly machines: VmClient) {}
 
+  /** Answers with the picture itself. */
   @Post('screenshot')
-  @HttpCode(200)
-  screenshot(@Param() { machine }: MachineParams): Promise<ScreenshotView> {
-    return this.machines.on(machine, (machineId) => this.machines.screenshot(dto(IncarnationRequest, { machineId })));
+  @ApiProduces('image/png')
+  async screenshot(@Param() { machine }: MachineParams, @Res() answer: Response): Promise<void> {
+    const { picture } = await this.machines.on(machine, (machineId) =>
+      this.machines.screenshot(dto(IncarnationRequest, { machineId })),
+    );
+    await passThrough(picture, null, answer);
   }
 
   @Post('screen/click')
   @HttpCode(200)
   click(@Param() { machine }: MachineParams, @Body() body: ClickBody): Promise<InputView> {
-    return this.machines.on(machine, (machineId) => this.machines.click(dto(ClickRequest, { ...body, machineId })));
+    return this.machines.on(machine, (machineId) =>
+      this.machines.click(dto(ClickRequest, { ...body, machineId, by: BY })),
+    );
   }
 
   @Post('screen/type')
   @HttpCode(200)
   typeText(@Param() { machine }: MachineParams, @Body() body: TypeTextBody): Promise<InputView> {
     return this.machines.on(machine, (machineId) =>
-      this.machines.typeText(dto(TypeTextRequest, { ...body, machineId })),
+      this.machines.typeText(dto(TypeTextRequest, { ...body, machineId, by: BY })),
     );
   }
 
@@ -75,13 +83,15 @@ export class ScreensController {
   @HttpCode(200)
   pressKeys(@Param() { machine }: MachineParams, @Body() body: PressKeysBody): Promise<InputView> {
     return this.machines.on(machine, (machineId) =>
-      this.machines.pressKeys(dto(PressKeysRequest, { ...body, machineId })),
+      this.machines.pressKeys(dto(PressKeysRequest, { ...body, machineId, by: BY })),
     );
   }
 
   @Post('screen/scroll')
   @HttpCode(200)
   scroll(@Param() { machine }: MachineParams, @Body() body: ScrollBody): Promise<InputView> {
-    return this.machines.on(machine, (machineId) => this.machines.scroll(dto(ScrollRequest, { ...body, machineId })));
+    return this.machines.on(machine, (machineId) =>
+      this.machines.scroll(dto(ScrollRequest, { ...body, machineId, by: BY })),
+    );
   }
 }

@@ -1,8 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiProduces } from '@nestjs/swagger';
 import { ArrayMaxSize, IsBoolean, IsIn, IsObject } from 'class-validator';
+import type { Response } from 'express';
 import {
   agentOps,
   CloseSessionRequest,
+  ConfirmationPolicy,
   OpenSessionRequest,
   ReadTranscriptRequest,
   RunRequest,
@@ -18,8 +21,9 @@ import {
   WaitSessionRequest,
   type SessionState,
 } from '@inquest/contracts-agent';
-import { dto, IsId, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-base';
+import { dto, IsId, IsNested, IsText, IsWhole, Nullable, PageRequest } from '@inquest/contracts-base';
 import { RpcClient } from '@inquest/messaging';
+import { passThrough } from '../machines/stream-proxy';
 
 export class WaitSessionQuery {
   @IsIn(SESSION_STATES, { each: true }) @ArrayMaxSize(5) readonly state: SessionState[] = ['ready', 'closed', 'failed'];
@@ -34,6 +38,7 @@ export class RunBody {
   @Nullable() @IsId() readonly requestId: string | null = null;
   @IsText(64 * 1024, 1) readonly prompt!: string;
   @IsBoolean() readonly closeWhenDone: boolean = false;
+  @Nullable() @IsNested(() => ConfirmationPolicy) readonly confirm: ConfirmationPolicy | null = null;
 }
 
 export class VerbParams extends SessionRequest {
@@ -95,8 +100,20 @@ export class SessionsController {
 
   @Post('sessions/:sessionId/verbs/:verb')
   @HttpCode(200)
-  invokeVerb(@Param() { sessionId, verb }: VerbParams, @Body() body: VerbBody): Promise<VerbResult> {
-    return this.rpc.call(agentOps.invokeVerb, { sessionId, verb, arguments: body.arguments });
+  async invokeVerb(@Param() { sessionId, verb }: VerbParams, @Body() body: VerbBody): Promise<VerbResult> {
+    const result = await this.rpc.call(agentOps.invokeVerb, { sessionId, verb, arguments: body.arguments });
+    // Its address is of use inside the platform only.
+    return { ...result, picture: null };
+  }
+
+  /** The verb `screenshot`, answered with the picture itself; where there is none, with the result as JSON, which says why. */
+  @Post('sessions/:sessionId/screenshot')
+  @HttpCode(200)
+  @ApiProduces('image/png', 'application/json')
+  async screenshot(@Param() { sessionId }: SessionRequest, @Res() answer: Response): Promise<void> {
+    const result = await this.rpc.call(agentOps.invokeVerb, { sessionId, verb: 'screenshot', arguments: {} });
+    if (result.picture === null) answer.json(result);
+    else await passThrough(result.picture, null, answer);
   }
 
   @Get('sessions/:sessionId/transcript')

@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { TERMINAL_PROTOCOL, TERMINAL_TICKET_PREFIX, vmError, vmOps } from '@inquest/contracts-vm';
 import { eventually } from '@inquest/testing';
 import { GatewayHarness, TOKEN } from '../testing/gateway-harness';
-import { MACHINE_ID } from '../testing/route-table';
+import { MACHINE_ID } from '../testing/machine-routes';
 
 const TICKET = 'a-ticket_of-24-bytes';
 const PROTOCOLS = [TERMINAL_PROTOCOL, `${TERMINAL_TICKET_PREFIX}${TICKET}`];

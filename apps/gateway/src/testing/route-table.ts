@@ -2,21 +2,10 @@ import { agentOps } from '@inquest/contracts-agent';
 import { imageOps } from '@inquest/contracts-image';
 import { publishOps } from '@inquest/contracts-publish';
 import { vmOps } from '@inquest/contracts-vm';
+import { MACHINE_ROUTES } from './machine-routes';
+import type { Route } from './route';
 
-export const MACHINE_ID = 'n1-bcdfghjkmn';
 const DIGEST = `sha256:${'0'.repeat(64)}`;
-
-/** One route, how it is called, and the call that it must become. */
-export interface Route {
-  /** As OpenAPI writes it. */
-  readonly route: string;
-  readonly call: string;
-  readonly body?: object;
-  readonly status?: number;
-  /** The last call that is made for it, and what of its request matters. */
-  readonly subject: string;
-  readonly request: object;
-}
 
 export const ROUTES: readonly Route[] = [
   { route: 'GET /v1/images', call: '/v1/images', subject: imageOps.list.subject, request: {} },
@@ -53,6 +42,14 @@ export const ROUTES: readonly Route[] = [
     status: 202,
     subject: imageOps.verify.subject,
     request: { name: 'tiny', version: null },
+  },
+  {
+    route: 'POST /v1/images/{name}/template',
+    call: '/v1/images/tiny/template',
+    body: { version: 3 },
+    status: 202,
+    subject: imageOps.makeTemplate.subject,
+    request: { name: 'tiny', version: 3 },
   },
   {
     route: 'GET /v1/operations/{operationId}',
@@ -106,182 +103,7 @@ export const ROUTES: readonly Route[] = [
     subject: imageOps.cancelOperation.subject,
     request: { operationId: 'op-1' },
   },
-  {
-    route: 'GET /v1/machines',
-    call: '/v1/machines?all=true&limit=7',
-    subject: vmOps.list.subject,
-    request: { includeEnded: true, limit: 7 },
-  },
-  {
-    route: 'POST /v1/machines',
-    call: '/v1/machines',
-    body: { image: 'tiny', name: 'box' },
-    status: 202,
-    subject: vmOps.start.subject,
-    request: { image: 'tiny', name: 'box', version: null, purpose: 'session' },
-  },
-  {
-    route: 'POST /v1/groups',
-    call: '/v1/groups',
-    body: { group: 'lab', count: 3, machine: { image: 'tiny' } },
-    status: 202,
-    subject: vmOps.startGroup.subject,
-    request: { group: 'lab', count: 3, machine: { image: 'tiny', name: null, purpose: 'session' } },
-  },
-  {
-    route: 'GET /v1/machines/{machine}',
-    call: `/v1/machines/${MACHINE_ID}`,
-    subject: vmOps.show.subject,
-    request: { machineId: MACHINE_ID },
-  },
-  {
-    route: 'GET /v1/machines/{machine}/wait',
-    call: `/v1/machines/${MACHINE_ID}/wait?state=ready&state=ended&waitMs=5`,
-    subject: vmOps.wait.subject,
-    request: { machineId: MACHINE_ID, states: ['ready', 'ended'], waitMs: 5 },
-  },
-  {
-    route: 'GET /v1/machines/{machine}/verdict',
-    call: `/v1/machines/${MACHINE_ID}/verdict?incarnation=2`,
-    subject: vmOps.verdict.subject,
-    request: { machineId: MACHINE_ID, incarnation: 2 },
-  },
-  {
-    route: 'GET /v1/machines/{machine}/evidence/{file}',
-    call: `/v1/machines/${MACHINE_ID}/evidence/serial.log?fromOffset=9`,
-    subject: vmOps.evidence.subject,
-    request: { machineId: MACHINE_ID, file: 'serial.log', fromOffset: 9, incarnation: null },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/exec',
-    call: `/v1/machines/${MACHINE_ID}/exec`,
-    body: { command: 'true', env: { A: '1' } },
-    subject: vmOps.exec.subject,
-    request: { machineId: MACHINE_ID, command: 'true', env: { A: '1' } },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/exec-serial',
-    call: `/v1/machines/${MACHINE_ID}/exec-serial`,
-    body: { command: 'true' },
-    subject: vmOps.execSerial.subject,
-    request: { machineId: MACHINE_ID, command: 'true', timeoutMs: 60_000 },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/reset',
-    call: `/v1/machines/${MACHINE_ID}/reset`,
-    body: { incarnation: 1 },
-    status: 202,
-    subject: vmOps.reset.subject,
-    request: { machineId: MACHINE_ID, incarnation: 1, by: 'gateway' },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/clone',
-    call: `/v1/machines/${MACHINE_ID}/clone`,
-    body: { name: 'twin' },
-    status: 202,
-    subject: vmOps.cloneMachine.subject,
-    request: { machineId: MACHINE_ID, incarnation: null, name: 'twin', by: 'gateway' },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/shares',
-    call: `/v1/machines/${MACHINE_ID}/shares`,
-    body: { directory: '/srv/docs', guestPath: '/mnt/docs' },
-    subject: vmOps.share.subject,
-    request: { machineId: MACHINE_ID, share: { directory: '/srv/docs', guestPath: '/mnt/docs' } },
-  },
-  {
-    route: 'DELETE /v1/machines/{machine}/shares',
-    call: `/v1/machines/${MACHINE_ID}/shares?guestPath=/mnt/docs`,
-    subject: vmOps.unshare.subject,
-    request: { machineId: MACHINE_ID, guestPath: '/mnt/docs' },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/shutdown',
-    call: `/v1/machines/${MACHINE_ID}/shutdown`,
-    body: { mode: 'reboot', waitMs: 1 },
-    subject: vmOps.shutdown.subject,
-    request: { machineId: MACHINE_ID, mode: 'reboot', waitMs: 1, by: 'gateway' },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/screenshot',
-    call: `/v1/machines/${MACHINE_ID}/screenshot`,
-    subject: vmOps.screenshot.subject,
-    request: { machineId: MACHINE_ID },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/screen/click',
-    call: `/v1/machines/${MACHINE_ID}/screen/click`,
-    body: { x: 3, y: 4, times: 2 },
-    subject: vmOps.click.subject,
-    request: { machineId: MACHINE_ID, x: 3, y: 4, button: 'left', times: 2 },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/screen/type',
-    call: `/v1/machines/${MACHINE_ID}/screen/type`,
-    body: { text: 'ls\n' },
-    subject: vmOps.typeText.subject,
-    request: { machineId: MACHINE_ID, text: 'ls\n' },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/screen/keys',
-    call: `/v1/machines/${MACHINE_ID}/screen/keys`,
-    body: { keys: 'ctrl+c' },
-    subject: vmOps.pressKeys.subject,
-    request: { machineId: MACHINE_ID, keys: 'ctrl+c' },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/screen/scroll',
-    call: `/v1/machines/${MACHINE_ID}/screen/scroll`,
-    body: { direction: 'up', x: 1, y: 2 },
-    subject: vmOps.scroll.subject,
-    request: { machineId: MACHINE_ID, direction: 'up', steps: 3, x: 1, y: 2 },
-  },
-  {
-    route: 'DELETE /v1/machines/{machine}',
-    call: `/v1/machines/${MACHINE_ID}`,
-    subject: vmOps.destroy.subject,
-    request: { machineId: MACHINE_ID, by: 'gateway' },
-  },
-  {
-    route: 'GET /v1/machines/{machine}/metrics',
-    call: `/v1/machines/${MACHINE_ID}/metrics?incarnation=2`,
-    subject: vmOps.guestMetrics.subject,
-    request: { machineId: MACHINE_ID, incarnation: 2 },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/terminals',
-    call: `/v1/machines/${MACHINE_ID}/terminals`,
-    body: { command: 'top', cols: 132, rows: 43, term: 'vt220' },
-    status: 201,
-    subject: vmOps.openTerminal.subject,
-    request: { machineId: MACHINE_ID, command: 'top', cols: 132, rows: 43, term: 'vt220', incarnation: null },
-  },
-  {
-    route: 'GET /v1/machines/{machine}/terminals',
-    call: `/v1/machines/${MACHINE_ID}/terminals`,
-    subject: vmOps.listTerminals.subject,
-    request: { machineId: MACHINE_ID },
-  },
-  {
-    route: 'GET /v1/machines/{machine}/terminals/{terminal}',
-    call: `/v1/machines/${MACHINE_ID}/terminals/term-1`,
-    subject: vmOps.showTerminal.subject,
-    request: { machineId: MACHINE_ID, terminalId: 'term-1' },
-  },
-  {
-    route: 'DELETE /v1/machines/{machine}/terminals/{terminal}',
-    call: `/v1/machines/${MACHINE_ID}/terminals/term-1`,
-    subject: vmOps.closeTerminal.subject,
-    request: { machineId: MACHINE_ID, terminalId: 'term-1' },
-  },
-  {
-    route: 'POST /v1/machines/{machine}/terminals/{terminal}/attach',
-    call: `/v1/machines/${MACHINE_ID}/terminals/term-1/attach`,
-    body: { mode: 'view', fromOffset: 7 },
-    status: 201,
-    subject: vmOps.attachTerminal.subject,
-    request: { machineId: MACHINE_ID, terminalId: 'term-1', mode: 'view', fromOffset: 7 },
-  },
+  ...MACHINE_ROUTES,
   { route: 'GET /v1/nodes', call: '/v1/nodes', subject: vmOps.nodes.subject, request: {} },
   {
     route: 'GET /v1/sessions',
@@ -337,6 +159,42 @@ export const ROUTES: readonly Route[] = [
     call: '/v1/sessions/ses-1/transcript?fromSequence=4&limit=9',
     subject: agentOps.readTranscript.subject,
     request: { sessionId: 'ses-1', fromSequence: 4, limit: 9 },
+  },
+  {
+    route: 'GET /v1/confirmations',
+    call: '/v1/confirmations?state=open&limit=3',
+    subject: agentOps.listConfirmations.subject,
+    request: { state: 'open', limit: 3, nextToken: null },
+  },
+  {
+    route: 'GET /v1/confirmations/{confirmationId}',
+    call: '/v1/confirmations/cnf-1',
+    subject: agentOps.showConfirmation.subject,
+    request: { confirmationId: 'cnf-1' },
+  },
+  {
+    route: 'POST /v1/confirmations/{confirmationId}/answer',
+    call: '/v1/confirmations/cnf-1/answer',
+    body: {
+      runId: 'run-1',
+      callId: 'call-1',
+      argumentsDigest: DIGEST,
+      decision: 'deny',
+      reason: 'not today',
+      requestId: 'req-1',
+    },
+    subject: agentOps.answerConfirmation.subject,
+    request: {
+      confirmationId: 'cnf-1',
+      runId: 'run-1',
+      callId: 'call-1',
+      argumentsDigest: DIGEST,
+      decision: 'deny',
+      choice: null,
+      reason: 'not today',
+      requestId: 'req-1',
+      by: 'gateway',
+    },
   },
   {
     route: 'GET /v1/runs/{runId}',
@@ -398,7 +256,10 @@ export const STREAMED = [
   'PUT /v1/machines/{machine}/files',
   'GET /v1/machines/{machine}/files',
   'GET /v1/machines/{machine}/tail',
+  'POST /v1/machines/{machine}/screenshot',
+  'POST /v1/sessions/{sessionId}/screenshot',
   'GET /v1/sessions/{sessionId}/events',
+  'GET /v1/confirmations/events',
   'PUT /v1/images/{name}/import',
   'GET /v1/operations/{operationId}/events',
 ];

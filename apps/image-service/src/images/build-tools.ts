@@ -7,6 +7,7 @@ import { isDomainError, type DomainError, type DtoClass } from '@inquest/kernel'
 import { openCommand } from '@inquest/process';
 import { ImageServiceConfig } from '../image-service.config';
 import type { OperationProgress } from '../operations/operations.service';
+import { BuildDirectories } from './build-directories';
 import { VersionLog } from './version-log';
 
 /** What a build program prints besides its log: a line of JSON. */
@@ -25,13 +26,25 @@ export class BuildTools {
   constructor(
     private readonly config: ImageServiceConfig,
     private readonly log: VersionLog,
+    private readonly directories: BuildDirectories,
   ) {}
 
   /**
-   * One program to its end; what it says goes into the version's log as it comes. Throws `IMAGE_BUILD_FAILED`, naming the
+   * One program to its end; what it says goes into the version's log as it comes, and what it puts into its directory for
+   * temporary files is gone when this is done, however it ended. Throws `IMAGE_BUILD_FAILED`, naming the
    * program and the end of what it printed.
    */
-  async run<T extends object>(job: BuildJob, Output: DtoClass<T>, script: string, args: readonly string[]): Promise<T> {
+  run<T extends object>(job: BuildJob, Output: DtoClass<T>, script: string, args: readonly string[]): Promise<T> {
+    return this.directories.use((directory) => this.runIn(directory, job, Output, script, args));
+  }
+
+  private async runIn<T extends object>(
+    directory: string,
+    job: BuildJob,
+    Output: DtoClass<T>,
+    script: string,
+    args: readonly string[],
+  ): Promise<T> {
     const { name, version, progress } = job;
     const tool = path.basename(script);
     await this.log.append(name, version, `== ${tool}\n`);
@@ -40,6 +53,7 @@ export class BuildTools {
       const bound = ['--pdeathsig', 'KILL', '--', process.execPath];
       const command = await openCommand('setpriv', [...bound, script, ...args, '--json'], {
         timeoutMs: this.config.buildTimeoutMs,
+        env: { TMPDIR: directory },
         signal: progress.signal,
         onStderr: (chunk) => void this.log.append(name, version, chunk),
       });

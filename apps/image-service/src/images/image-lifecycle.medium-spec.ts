@@ -5,6 +5,7 @@ import { imageEvents, imageOps, ImageVersionRequest, type ImageLogView } from '@
 import { dto, OperationRequest } from '@inquest/contracts-base';
 import { vmError } from '@inquest/contracts-vm';
 import { ImageStore } from '@inquest/image-store';
+import { delay } from '@inquest/kernel';
 import { eventually } from '@inquest/testing';
 import { ImageServiceHarness } from '../testing/image-service-harness';
 import { ImageVersionEntity } from './image-version.entity';
@@ -174,6 +175,24 @@ describe('the life of an image version', () => {
       const { mode } = await stat(images.fileOf(frozen.version, 'disk.raw'));
       expect(mode & 0o777).toBe(0o444);
       expect(await readLog(frozen.version)).toContain('check passed: powers off cleanly');
+    });
+
+    it('measures the smoke gate and the template apart from each other and from the rest', async () => {
+      await images.build();
+      const { smokeMs, templateMs } = await images.newest();
+      expect({ smokeMs, templateMs }).toEqual({ smokeMs: null, templateMs: null });
+      // The one part of the freeze that is known to take this long.
+      images.vm.onExec = async () => {
+        await delay(300);
+        return {};
+      };
+      const { startedAtMs, endedAtMs } = await images.freeze();
+      const frozen = await images.newest();
+      expect(frozen.smokeMs).toBeGreaterThanOrEqual(600);
+      expect(frozen.templateMs).not.toBeNull();
+      const parts = (frozen.smokeMs ?? 0) + (frozen.templateMs ?? 0);
+      expect(parts).toBeLessThanOrEqual((endedAtMs ?? 0) - startedAtMs + 2);
+      expect(await readLog(frozen.version)).toMatch(/smoke gate passed in \d+\.\d s\n[^]*template made in \d+\.\d s\n/);
     });
 
     it.each([

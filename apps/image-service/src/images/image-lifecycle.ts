@@ -9,6 +9,7 @@ import type { Recipe } from '../recipes/recipe';
 import { RecipesService } from '../recipes/recipes.service';
 import { SmokeGate } from '../smoke/smoke-gate';
 import { ImageBuilder } from './image-builder';
+import { TEMPLATE_OPERATION, TemplateUpkeep } from '../templates/template-upkeep';
 import { VersionTemplates } from '../templates/version-templates';
 import { imageUnknown } from './image-refusals';
 import type { ImageVersionEntity } from './image-version.entity';
@@ -47,6 +48,7 @@ export class ImageLifecycle {
     private readonly copies: WorkingCopies,
     private readonly users: VersionUsers,
     private readonly templates: VersionTemplates,
+    private readonly upkeep: TemplateUpkeep,
   ) {}
 
   /** Builds the next version of a recipe. Throws `IMAGE_RECIPE_*`, `IMAGE_BUSY`; the rest is in the operation. */
@@ -84,6 +86,15 @@ export class ImageLifecycle {
         throw e;
       }
       await this.versions.change(row, progress.operationId, { verifiedAt: new Date() });
+    });
+  }
+
+  /** Has every node make the template of a frozen version that it does not have. Throws as `verify` does. */
+  async makeTemplate(name: string, version: number | null): Promise<OperationView> {
+    const row = await this.choose(name, version, ['frozen'], 'given a template');
+    return this.operations.begin(TEMPLATE_OPERATION, name, row.version, async (progress) => {
+      await this.templates.remake(row, progress);
+      this.upkeep.noteMade(row);
     });
   }
 
@@ -143,7 +154,7 @@ export class ImageLifecycle {
       frozenAt: new Date(),
       verifiedAt: new Date(),
     });
-    await this.templates.make(row, progress);
+    await this.addTemplate(row, progress);
   }
 
   private async prove(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
@@ -153,15 +164,27 @@ export class ImageLifecycle {
       await this.logs.append(row.name, row.version, `check ${check.outcome}: ${check.name} (${check.detail})\n`);
       await this.versions.change(row, progress.operationId, { checks });
     };
+    const elapsedMs = stopwatch();
     try {
       await this.smoke.run(row, progress, onCheck);
     } catch (e) {
       if (hasCode(e, 'IMAGE_SMOKE_FAILED')) await this.disprove(row, progress, e);
       throw e;
     }
+    const smokeMs = elapsedMs();
+    await this.logs.append(row.name, row.version, `smoke gate passed in ${inSeconds(smokeMs)}\n`);
     // A working copy stays one until it is frozen: sessions must not get its parent unasked meanwhile.
-    if (row.state === 'unfrozen') return;
-    await this.versions.change(row, progress.operationId, { state: 'smoke_ok', message: 'all smoke checks passed' });
+    const proven = { state: 'smoke_ok', message: 'all smoke checks passed', smokeMs } as const;
+    await this.versions.change(row, progress.operationId, row.state === 'unfrozen' ? { smokeMs } : proven);
+  }
+
+  private async addTemplate(row: ImageVersionEntity, progress: OperationProgress): Promise<void> {
+    const elapsedMs = stopwatch();
+    const made = await this.templates.make(row, progress);
+    if (made === 0) return;
+    const templateMs = elapsedMs();
+    await this.logs.append(row.name, row.version, `template made in ${inSeconds(templateMs)}\n`);
+    await this.versions.change(row, progress.operationId, { templateMs });
   }
 
   /** A kill between the seal and the row leaves a sealed version: its record is then taken once it is verified. */
@@ -182,3 +205,11 @@ export class ImageLifecycle {
     await this.versions.change(row, progress.operationId, { message: `not frozen: ${toDomainError(e).message}` });
   }
 }
+
+/** Counts from now; gives whole milliseconds. */
+function stopwatch(): () => number {
+  const started = performance.now();
+  return () => Math.round(performance.now() - started);
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

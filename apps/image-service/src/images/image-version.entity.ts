@@ -46,6 +46,12 @@ export class ImageVersionEntity {
   parentVersion!: number | null;
   @Column({ type: 'jsonb' })
   checks!: SmokeCheckView[];
+  /** How long the smoke gate took that it passed. */
+  @Column({ name: 'smoke_ms', type: 'int', nullable: true })
+  smokeMs!: number | null;
+  /** How long the nodes took to make its template. */
+  @Column({ name: 'template_ms', type: 'int', nullable: true })
+  templateMs!: number | null;
   /** The record of each file, as sealed; empty before freeze. */
   @Column({ name: 'sealed_files', type: 'jsonb' })
   sealedFiles!: SealedFileView[];

@@ -97,6 +97,8 @@ export const imageVersionView = (row: ImageVersionEntity): ImageVersionView => (
   agentVersion: row.agentVersion,
   parentVersion: row.parentVersion,
   checks: row.checks,
+  smokeMs: row.smokeMs,
+  templateMs: row.templateMs,
   isRemoved: row.isRemoved,
   createdAtMs: row.createdAt.getTime(),
   frozenAtMs: row.frozenAt?.getTime() ?? null,

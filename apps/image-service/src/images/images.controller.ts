@@ -52,6 +52,11 @@ export class ImagesRpcController {
     return this.lifecycle.verify(name, version);
   }
 
+  @RpcHandler(imageOps.makeTemplate)
+  makeTemplate(@Payload() { name, version }: ImageVersionRequest): Promise<OperationView> {
+    return this.lifecycle.makeTemplate(name, version);
+  }
+
   @RpcHandler(imageOps.operation)
   operation(@Payload() request: ImageOperationRequest): Promise<OperationView> {
     return this.operations.show(request);
@@ -131,6 +136,12 @@ export class ImagesController {
   @HttpCode(202)
   verify(@Param() { name }: ImageRequest, @Body() { version }: VersionBody): Promise<OperationView> {
     return this.lifecycle.verify(name, version);
+  }
+
+  @Post('images/:name/template')
+  @HttpCode(202)
+  makeTemplate(@Param() { name }: ImageRequest, @Body() { version }: VersionBody): Promise<OperationView> {
+    return this.lifecycle.makeTemplate(name, version);
   }
 
   @Get('operations/:operationId')

@@ -17,7 +17,9 @@ import { RecipesService } from '../recipes/recipes.service';
 import { ToolPaths } from '../recipes/tool-paths';
 import { SmokeMachines } from '../smoke/smoke-machines';
 import { imageChanged, imageUnknown } from './image-refusals';
+import { VersionTemplates } from '../templates/version-templates';
 import type { ImageVersionEntity } from './image-version.entity';
+import { BuildDirectories } from './build-directories';
 import { ImageVersionsRepository, imageVersionView } from './image-versions.repository';
 import { VersionLog } from './version-log';
 import { WorkingCopies } from './working-copies';
@@ -42,6 +44,8 @@ export class ImagesService implements OnApplicationBootstrap {
     private readonly logs: VersionLog,
     private readonly copies: WorkingCopies,
     private readonly tools: ToolPaths,
+    private readonly buildDirectories: BuildDirectories,
+    private readonly templates: VersionTemplates,
   ) {}
 
   /** Tidies up after an earlier life that was killed: rows, staged files, and machines as soon as a node answers. */
@@ -51,6 +55,7 @@ export class ImagesService implements OnApplicationBootstrap {
     const leftovers = await this.store.removeStagingLeftovers();
     if (leftovers > 0) this.log.warn(`removed ${leftovers} half-made version(s) of an earlier life`);
     await rm(this.tools.workRoot, { recursive: true, force: true });
+    await this.buildDirectories.beginRemovingLeftovers();
     void this.smokeMachines.removeLeftovers(interrupted);
   }
 
@@ -71,7 +76,9 @@ export class ImagesService implements OnApplicationBootstrap {
   async show(name: string): Promise<ImageView> {
     const rows = await this.versions.of(name);
     if (rows.length === 0 && !(await this.recipes.names()).includes(name)) throw imageUnknown(name);
-    return this.view(name, rows);
+    const view = await this.view(name, rows);
+    const frozen = rows.find(({ version }) => version === view.frozenVersion);
+    return frozen === undefined ? view : { ...view, templates: await this.templates.statesOf(frozen) };
   }
 
   /** Part of the build and smoke log of a version. Throws `IMAGE_UNKNOWN`. */
@@ -150,6 +157,7 @@ export class ImagesService implements OnApplicationBootstrap {
       frozenVersion: rows.find(({ state }) => state === 'frozen')?.version ?? null,
       isUnfrozen: rows.some(({ state }) => state === 'unfrozen'),
       versions: rows.slice(0, SHOWN_VERSIONS).map(imageVersionView),
+      templates: [],
     };
   }
 }

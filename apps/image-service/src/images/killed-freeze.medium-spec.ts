@@ -6,6 +6,7 @@ import { dto } from '@inquest/contracts-base';
 import { withDeadline } from '@inquest/kernel';
 import { ImageStore } from '@inquest/image-store';
 import { eventually } from '@inquest/testing';
+import { buildDirectoryPrefix } from './build-directories';
 import { ImageServiceHarness } from '../testing/image-service-harness';
 
 /** So much that the checksum takes long enough to be met in its middle; holes, which take no space. */
@@ -79,6 +80,20 @@ describe('image-service that is killed with SIGKILL', () => {
     await expectWhole(await images.newest());
     await eventually(() => images.vm.live.length === 0);
   };
+
+  it('in a build removes the temporary files of that when it is started again', async () => {
+    const { dir, base } = path.parse(buildDirectoryPrefix(images.home));
+    const left = async (): Promise<string[]> => (await readdir(dir)).filter((name) => name.startsWith(base));
+    await images.tools.mark('hold');
+    await images.call(imageOps.build, { name: 'tiny' });
+    await eventually(async () => (await left()).length > 0);
+    await images.killImageService();
+    expect(await left()).toHaveLength(1);
+    await images.tools.unmark('hold');
+    await images.startImageService();
+    await eventually(async () => (await left()).length === 0);
+    await expect(images.build()).resolves.toMatchObject({ state: 'succeeded' });
+  });
 
   it('in a smoke boot leaves the version unfrozen: the machine is removed, and the next freeze proves it anew', async () => {
     images.vm.isBootHeld = true;

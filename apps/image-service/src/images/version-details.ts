@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ImageVersionDetail } from '@inquest/contracts-image';
 import { hasCode } from '@inquest/kernel';
 import { ImageStore } from '@inquest/image-store';
+import { VersionTemplates } from '../templates/version-templates';
 import type { ImageVersionEntity } from './image-version.entity';
 import { ImageVersionsRepository, imageVersionView } from './image-versions.repository';
 import { VersionUsers } from './version-users';
@@ -12,6 +13,7 @@ export class VersionDetails {
   constructor(
     private readonly versions: ImageVersionsRepository,
     private readonly users: VersionUsers,
+    private readonly templates: VersionTemplates,
     @Inject(ImageStore) private readonly store: ImageStore,
   ) {}
 
@@ -19,10 +21,11 @@ export class VersionDetails {
   async show(name: string, version: number): Promise<ImageVersionDetail> {
     const rows = await this.versions.of(name);
     const row = await this.versions.get(name, version);
-    const [machines, children, diskUseBytes] = await Promise.all([
+    const [machines, children, diskUseBytes, templates] = await Promise.all([
       this.users.machinesOn(row),
       this.users.childrenOf(row),
       this.diskUseOf(row),
+      row.state === 'frozen' ? this.templates.statesOf(row) : [],
     ]);
     return {
       version: imageVersionView(row),
@@ -33,6 +36,7 @@ export class VersionDetails {
       packages: row.packages,
       unfreezeReason: row.unfreezeReason,
       files: row.sealedFiles,
+      templates,
     };
   }
 

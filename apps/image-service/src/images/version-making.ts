@@ -84,6 +84,8 @@ export const newVersion = (
   agentVersion: '',
   parentVersion: null,
   checks: [],
+  smokeMs: null,
+  templateMs: null,
   sealedFiles: [],
   packages: [],
   isRemoved: false,

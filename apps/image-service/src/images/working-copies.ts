@@ -111,6 +111,8 @@ export class WorkingCopies {
       digest: null,
       sourceDigest: null,
       checks: [],
+      smokeMs: null,
+      templateMs: null,
       sealedFiles: [],
       packages: [],
       createdAt: new Date(),

@@ -79,12 +79,13 @@ export class ImageServiceHarness {
     return this.service.app.get(DataSource, { strict: false });
   }
 
-  async startImageService(): Promise<void> {
+  /** `more` on top of what it always gets; not for a process. */
+  async startImageService(more: Readonly<Record<string, string>> = {}): Promise<void> {
     const { isProcess = false, homeBytes = null } = this.options;
     const { env, directory } = this;
     this.running = isProcess
       ? await ImageServiceProcess.start({ env, directory, homeBytes })
-      : await startService(imageService, env);
+      : await startService(imageService, { ...env, ...more });
   }
 
   async stopImageService(): Promise<void> {
@@ -103,6 +104,13 @@ export class ImageServiceHarness {
 
   async startVmService(): Promise<void> {
     this.vmService = await FakeVmService.start({ natsUrl: this.natsUrl });
+  }
+
+  /** Another node; gone when the harness is stopped. */
+  async startNode(nodeId: string): Promise<FakeVmService> {
+    const node = await FakeVmService.start({ natsUrl: this.natsUrl, nodeId });
+    this.cleanup.defer(`node ${nodeId}`, () => node.stop());
+    return node;
   }
 
   call<Req extends object, Res extends object>(op: Operation<Req, Res>, request: Req): Promise<Res> {
@@ -182,6 +190,7 @@ export class ImageServiceHarness {
       INQUEST_URL_SIGNING_KEY: 'k'.repeat(32),
       INQUEST_TOKEN_SHA256: createHash('sha256').update(TOKEN).digest('hex'),
       INQUEST_LOG_LEVEL: 'fatal',
+      INQUEST_TEMPLATE_INTERVAL_MS: '0',
       ...env,
     };
     this.cleanup.defer('image-service', () => this.stopImageService());

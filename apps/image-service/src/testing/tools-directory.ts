@@ -11,13 +11,16 @@ writeFileSync(vmlinux, 'kernel');
 console.log(JSON.stringify({ kernel: { release: '6.1.0-test', vmlinux }, agentVersion: '1.0.0' }));
 `;
 
-/** Writes an empty file system, waits while a file called `hold` is beside it, fails where one called `fail` is. */
+/** Leaves a root behind like a mmdebstrap that was killed, writes an empty file system, waits while a file called `hold` is beside it, fails where one called `fail` is. */
 const BUILD_SCRIPT = `
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 const beside = (name) => new URL(name, import.meta.url);
 const out = process.argv[process.argv.indexOf('--out') + 1];
+const root = process.env.TMPDIR + '/mmdebstrap.test';
+mkdirSync(root + '/etc', { recursive: true });
+writeFileSync(root + '/etc/passwd', '', { mode: 0o400 });
 console.error('writing the disk: zwölf');
 while (existsSync(beside('hold'))) await sleep(20);
 if (existsSync(beside('fail'))) {

@@ -21,7 +21,7 @@ const ASK_AGAIN_MS = 250;
 /** Work on an image that the platform does as an operation. Null: the version that fits. */
 export type ImageWork =
   | { readonly kind: 'build' }
-  | { readonly kind: 'freeze' | 'verify'; readonly version: number | null }
+  | { readonly kind: 'freeze' | 'verify' | 'template'; readonly version: number | null }
   | { readonly kind: 'unfreeze'; readonly version: number | null; readonly reason: string };
 
 /** All images, as they are now. */

@@ -8,7 +8,7 @@ import type {
   MachineView,
   VerdictReport,
 } from '@inquest/contracts-vm';
-import { callGateway, segment } from './request';
+import { callGateway, openGateway, segment } from './request';
 import { useGrowingText, type GrowingText } from './use-growing-text';
 
 const LIST_EVERY_MS = 3_000;
@@ -76,6 +76,28 @@ export function useMachineAct({ machineId, incarnation }: Pick<MachineView, 'mac
     onSettled: () => client.invalidateQueries({ queryKey: ['machines'] }),
   });
 }
+
+/** A node's own deadline for a picture, and the way of the largest one. */
+const SCREENSHOT_TIMEOUT_MS = 60_000;
+
+/** Takes a picture of the screen, as a data URL: the page may show no other picture than its own. */
+export const useScreenshot = (machineId: string) =>
+  useMutation({
+    mutationFn: async () => {
+      const path = `/v1/machines/${segment(machineId)}/screenshot`;
+      const signal = AbortSignal.timeout(SCREENSHOT_TIMEOUT_MS);
+      const response = await openGateway(path, { method: 'POST', signal });
+      return { url: await dataUrl(await response.blob()), atMs: Date.now() };
+    },
+  });
+
+const dataUrl = (blob: Blob): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as string);
+    reader.onerror = () => reject(reader.error ?? new Error('the picture cannot be read'));
+    reader.readAsDataURL(blob);
+  });
 
 /** Which bytes of the evidence are meant. */
 export interface EvidencePlace {

@@ -13,6 +13,7 @@ import { RecordCard, RecordList } from '../components/record-list';
 import { IMAGE_TONE } from '../components/tone';
 import { size } from '../text/phrases';
 import { summarizeChecks } from './summarize-checks';
+import { templateText } from './template-text';
 import { VersionActions, type VersionAsks } from './version-actions';
 
 /** One image: its versions, and what can be done next. */
@@ -65,6 +66,11 @@ function Versions({ image, asks }: VersionsProps) {
       <p className="page-note">
         {description} {whatSessionsGet(image)}
       </p>
+      {image.templates.length > 0 && (
+        <p className="page-note">
+          Template of version {image.frozenVersion}: {templateText(image.templates)}.
+        </p>
+      )}
       <Section title="Versions">
         {versions.length === 0 ? (
           <EmptyState title="No version was built yet">

@@ -12,6 +12,7 @@ const DONE: Readonly<Record<string, string>> = {
   'image.verify': 'Every file is as it was frozen; read again',
   'image.unfreeze': 'A working copy is open',
   'image.import': 'Imported',
+  'image.template': 'The template is there, and machines start as clones; done',
 };
 
 interface OperationOutcomeProps {
@@ -39,7 +40,8 @@ export function OperationOutcome({ name, operation, version }: OperationOutcomeP
   return (
     <div className="notice" data-tone="good">
       <p className="notice-title">
-        {DONE[kind] ?? 'Done'} in {duration(endedAtMs - startedAtMs)}.
+        {DONE[kind] ?? 'Done'} in {duration(endedAtMs - startedAtMs)}
+        {kind === 'image.freeze' && version && partsOf(version)}.
       </p>
       {kind === 'image.freeze' && version?.digest && (
         <p>
@@ -52,6 +54,12 @@ export function OperationOutcome({ name, operation, version }: OperationOutcomeP
       </p>
     </div>
   );
+}
+
+/** How long its two boots took, as far as that was measured: the proof, and the template. */
+function partsOf({ smokeMs, templateMs }: ImageVersionView): string {
+  const proof = smokeMs === null ? '' : `: smoke gate ${duration(smokeMs)}`;
+  return `${proof}${templateMs === null ? '' : `, template ${duration(templateMs)}`}`;
 }
 
 /** No session gets a version before it is frozen. */

@@ -21,6 +21,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'image.verify': 'Verify',
   'image.unfreeze': 'Unfreeze',
   'image.import': 'Import',
+  'image.template': 'Template',
 };
 
 /** Work on an image while it is done, and how it ended. */

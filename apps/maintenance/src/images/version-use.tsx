@@ -5,6 +5,7 @@ import { Facts } from '../components/facts';
 import { Section } from '../components/page';
 import { QueryView } from '../components/query-view';
 import { count, size } from '../text/phrases';
+import { templateText } from './template-text';
 
 /** What stands on a version and what it takes: the reasons why it cannot be retired. */
 export function VersionUse({ name, version }: { readonly name: string; readonly version: number }) {
@@ -26,6 +27,11 @@ function Use({ name, detail }: { readonly name: string; readonly detail: ImageVe
         facts={[
           { label: 'Blocks on disk', value: size(diskUseBytes) },
           { label: 'fs-verity', value: verityOf(detail) },
+          {
+            label: 'Template',
+            value: templateText(detail.templates),
+            isWide: detail.templates.some(({ detail: why }) => why !== ''),
+          },
           { label: 'Packages', value: packages.length === 0 ? 'none recorded' : count(packages.length, 'package') },
           { label: 'Descends from', value: versionsOf(name, ancestors) },
           { label: 'Unfrozen from it', value: versionsOf(name, children) },

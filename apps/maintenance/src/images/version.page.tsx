@@ -9,7 +9,7 @@ import { EmptyState } from '../components/notice';
 import { Page, Section } from '../components/page';
 import { QueryView } from '../components/query-view';
 import { IMAGE_TONE } from '../components/tone';
-import { size } from '../text/phrases';
+import { duration, size } from '../text/phrases';
 import { Checks } from './checks';
 import { VersionLog } from './version-log';
 import { VersionDiff } from './version-diff';
@@ -77,6 +77,8 @@ function Version({ version: view, others }: VersionProps) {
               : [{ label: 'Imported', value: <code className="wrap">{view.sourceDigest}</code>, isWide: true }]),
             { label: 'Built', value: <Ago atMs={view.createdAtMs} /> },
             { label: 'Frozen', value: view.frozenAtMs === null ? 'no' : <Ago atMs={view.frozenAtMs} /> },
+            { label: 'Smoke gate', value: view.smokeMs === null ? '–' : `took ${duration(view.smokeMs)}` },
+            { label: 'Template', value: view.templateMs === null ? '–' : `took ${duration(view.templateMs)}` },
             { label: 'Verified', value: view.verifiedAtMs === null ? 'never' : <Ago atMs={view.verifiedAtMs} /> },
             { label: 'Size', value: view.sizeBytes === null ? '–' : size(view.sizeBytes) },
             { label: 'Kernel', value: view.kernelVersion || '–' },

@@ -18,6 +18,7 @@ import { words } from '../text/phrases';
 import { EvidenceView } from './evidence/evidence-view';
 import { LastSeen } from './last-seen';
 import { MachineActions } from './machine-actions';
+import { ScreenSection } from './screen-section';
 
 /** One machine: how it is, how it ended, and the evidence for that. */
 export function MachinePage() {
@@ -61,6 +62,7 @@ function Machine({ machine }: { readonly machine: MachineView }) {
         ]}
       />
       {incarnation > 1 && <IncarnationChoice count={incarnation} shown={shownIncarnation} onChange={setShown} />}
+      {state === 'ready' && machine.hasScreen && <ScreenSection machine={machine} />}
       {state === 'ready' && <TerminalsSection machine={machine} />}
       <Section title="Verdict">
         <MachineVerdict machine={machine} incarnation={shownIncarnation} />

@@ -8,6 +8,7 @@ import { PUBLICATION_TONE } from '../components/tone';
 import { moment } from '../text/phrases';
 import { HeldFiles } from './held-files';
 import { PublicationSteps } from './publication-steps';
+import { RulesNotice } from './rules-notice';
 import { WebLink } from './web-link';
 
 /** A commit at a glance, as git shows it in a large repository. */
@@ -45,7 +46,7 @@ export const publicationFacts = (publication: PublicationView): Fact[] => {
 
 /** A publication inside another page. */
 export function PublicationFacts({ publication }: { readonly publication: PublicationView }) {
-  const { publicationId, state, message, steps, held, heldCount } = publication;
+  const { publicationId, state, message, steps, held, heldCount, rulesProblem } = publication;
   return (
     <div className="publication">
       <p>
@@ -55,6 +56,7 @@ export function PublicationFacts({ publication }: { readonly publication: Public
       <p className="wrap">{printable(message)}</p>
       <Facts facts={publicationFacts(publication)} />
       {steps.length > 0 && <PublicationSteps steps={steps} />}
+      <RulesNotice problem={rulesProblem} />
       <HeldFiles held={held} heldCount={heldCount} />
     </div>
   );

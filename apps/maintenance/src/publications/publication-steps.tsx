@@ -5,6 +5,7 @@ import type { Tone } from '../components/tone';
 import { WebLink } from './web-link';
 
 const STEP_TITLE: Readonly<Record<PublicationStepView['kind'], string>> = {
+  'base-branch': 'Branch to merge into',
   'pull-request': 'Pull request',
   release: 'Release',
   topics: 'Topics',

@@ -11,6 +11,7 @@ import { HeldFiles } from './held-files';
 import { publicationFacts } from './publication-facts';
 import { PublicationSteps } from './publication-steps';
 import { RetryButton } from './retry-button';
+import { RulesNotice } from './rules-notice';
 
 /** One publication: where it went, and what did not go with it. */
 export function PublicationPage() {
@@ -31,7 +32,7 @@ export function PublicationPage() {
 }
 
 function Publication({ publication }: { readonly publication: PublicationView }) {
-  const { message, error, steps, held, heldCount } = publication;
+  const { message, error, steps, held, heldCount, rulesProblem } = publication;
   return (
     <>
       <p className="page-note wrap">{printable(message)}</p>
@@ -47,6 +48,7 @@ function Publication({ publication }: { readonly publication: PublicationView })
         <PublicationSteps steps={steps} />
       </Section>
       <Section title="Held back">
+        <RulesNotice problem={rulesProblem} />
         <HeldFiles held={held} heldCount={heldCount} />
       </Section>
     </>

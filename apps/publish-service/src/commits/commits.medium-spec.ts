@@ -103,15 +103,35 @@ describe('projects and commits', () => {
     ['no YAML', 'keep: ["a'],
     ['aliases', 'keep: &a ["x"]\nhold: *a\n'],
     ['another shape', 'keep: 7\nburn: all\n'],
-  ])('leaves rules out that are %s, says so, and takes the commit that mends them', async (_, text) => {
-    const guest = await harness.stageWith({ '.inquest/scratch.yaml': text });
+    ['a pit', '['.repeat(60_000)],
+    ['too many bytes', `# ${'x'.repeat(65_536)}\n`, 'SCRATCH_RULES_TOO_LARGE'],
+  ])(
+    'leaves rules out that are %s, says so, and takes the commit that mends them',
+    async (_, text, code = 'SCRATCH_RULES_INVALID') => {
+      const guest = await harness.stageWith({ '.inquest/scratch.yaml': text });
+      await harness.commit(guest);
+      harness.write(guest, { '.inquest/scratch.yaml': 'keep: []\n', 'x.log': 'x' });
+      const mended = await harness.commit(guest);
+      expect(mended).toMatchObject({ kept: ['.inquest/scratch.yaml'], held: [{ path: 'x.log' }] });
+      expect(mended.warnings).toEqual([expect.stringContaining('scratch rules were left out: .inquest/scratch.yaml ')]);
+      expect(mended.rulesProblem).toMatchObject({ code, message: expect.stringContaining('.inquest/scratch.yaml') });
+      expect(await harness.publish(guest)).toMatchObject({ state: 'published', rulesProblem: mended.rulesProblem });
+      harness.write(guest, { y: 'y' });
+      expect(await harness.commit(guest)).toMatchObject({ warnings: [], rulesProblem: null });
+      expect(await harness.publish(guest)).toMatchObject({ state: 'published', rulesProblem: null });
+    },
+  );
+
+  it('leaves rules out that are a link, and says so', async () => {
+    const guest = await harness.stageWith({ a: 'x' });
+    guest.machine.files.link('/mnt/project/.inquest/scratch.yaml', 'a');
     await harness.commit(guest);
-    harness.write(guest, { '.inquest/scratch.yaml': 'keep: []\n', 'x.log': 'x' });
-    const mended = await harness.commit(guest);
-    expect(mended).toMatchObject({ kept: ['.inquest/scratch.yaml'], held: [{ path: 'x.log' }] });
-    expect(mended.warnings).toEqual([expect.stringContaining('scratch rules were left out')]);
-    harness.write(guest, { y: 'y' });
-    expect(await harness.commit(guest)).toMatchObject({ warnings: [] });
+    harness.write(guest, { b: 'x', 'x.log': 'x' });
+    expect(await harness.commit(guest)).toMatchObject({
+      kept: ['b'],
+      held: [{ path: 'x.log' }],
+      rulesProblem: { code: 'SCRATCH_RULES_INVALID', message: expect.stringContaining('no regular file') },
+    });
   });
 
   it('holds back a file that is too large and takes the rest', async () => {

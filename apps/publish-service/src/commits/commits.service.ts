@@ -7,6 +7,7 @@ import {
   type StagedView,
   type StageProjectRequest,
 } from '@inquest/contracts-publish';
+import type { ErrorView } from '@inquest/contracts-base';
 import { hasCode, type ProjectId } from '@inquest/kernel';
 import type { CommitResult } from '@inquest/work-tree';
 import { ProjectsService } from '../projects/projects.service';
@@ -63,7 +64,7 @@ export class CommitsService {
     const signal = AbortSignal.timeout(COMMIT_TIMEOUT_MS);
     const repository = await this.projects.open(request.project as ProjectId);
     const { base } = await this.baseOf(request);
-    const { rules, warnings } = await readProjectRules(repository, signal);
+    const { rules, problem } = await readProjectRules(repository, signal);
     const archive = await this.guest.get(request.machineId, signal);
     const tree = await repository
       .collect(archive, { fileBytes: this.config.maxFileBytes }, signal)
@@ -75,13 +76,20 @@ export class CommitsService {
       const committer = { name: committerName, email: committerEmail, atMs };
       const filter = scratchFilter(rules, request.forceInclude);
       const result = await repository.commit(
-        { tree, base, message: request.message, author, committer, filter },
+        { tree, base, message: request.message, author, committer, filter, beginning: this.beginning(request.project) },
         signal,
       );
-      return await this.record(request, result, warnings);
+      return await this.record(request, result, problem);
     } finally {
       await tree.discard();
     }
+  }
+
+  /** Sessions with branches of their own ask for a merge, also the first one of a project. */
+  private beginning(project: string): string | null {
+    return this.config.branchPolicy === 'session'
+      ? `Begin ${project}\n\nEmpty, so that what follows can be reviewed.`
+      : null;
   }
 
   /** What the session's guest began with. Throws `COMMIT_SESSION_UNSTAGED`. */
@@ -92,9 +100,9 @@ export class CommitsService {
     throw publishError('COMMIT_SESSION_UNSTAGED', message, { session: sessionId, project });
   }
 
-  private record(request: CommitRequest, result: CommitResult, warnings: readonly string[]): Promise<CommitView> {
+  private record(request: CommitRequest, result: CommitResult, rulesProblem: ErrorView | null): Promise<CommitView> {
     const { requestId, sessionId, project } = request;
-    const view = commitView(result, warnings);
+    const view = commitView(result, rulesProblem);
     return this.database.transaction(async (manager) => {
       await manager.insert(CommitEntity, { requestId, sessionId, project, view, at: new Date() });
       const progress = { base: result.base, ...(result.commit === null ? {} : { head: result.commit }) };

@@ -1,17 +1,21 @@
-import { parse, YAMLError } from 'yaml';
-import { hasCode } from '@inquest/kernel';
-import { parseScratchRules, ScratchFilter as RuleFilter, type ScratchRules } from '@inquest/scratch-filter';
-import type { ProjectRepository, ScratchFilter } from '@inquest/work-tree';
-
-/** Where a project keeps its own scratch rules. */
-const RULES_PATH = '.inquest/scratch.yaml';
-const MAX_RULES_BYTES = 64 * 1024;
+import { errorView, type ErrorView } from '@inquest/contracts-base';
+import { isDomainError } from '@inquest/kernel';
+import {
+  MAX_SCRATCH_RULES_BYTES,
+  readScratchRules,
+  SCRATCH_RULES_PATH,
+  ScratchFilter as RuleFilter,
+  scratchError,
+  scratchRulesTooLarge,
+  type ScratchRules,
+} from '@inquest/scratch-filter';
+import type { ProjectRepository, ReadFile, ScratchFilter } from '@inquest/work-tree';
 
 export interface ProjectRules {
   /** Null: the project has none that can be read. */
   readonly rules: ScratchRules | null;
-  /** Why they cannot be read, for the author of the commit. */
-  readonly warnings: readonly string[];
+  /** Why they cannot be read: a `SCRATCH_RULES_*` code. Null: they can, or there are none. */
+  readonly problem: ErrorView | null;
 }
 
 /**
@@ -20,20 +24,24 @@ export interface ProjectRules {
  * them.
  */
 export async function readProjectRules(repository: ProjectRepository, signal: AbortSignal): Promise<ProjectRules> {
-  const text = await repository.readFile(RULES_PATH, MAX_RULES_BYTES, signal);
-  if (text === null) return { rules: null, warnings: [] };
+  const file = await repository.readFile(SCRATCH_RULES_PATH, MAX_SCRATCH_RULES_BYTES, signal);
+  if (file === null) return { rules: null, problem: null };
   try {
-    // Aliases can multiply without bound.
-    return {
-      rules: parseScratchRules(parse(text.toString('utf8'), { maxAliasCount: 0, logLevel: 'error' })),
-      warnings: [],
-    };
+    return { rules: readScratchRules(textOf(file)), problem: null };
   } catch (e) {
-    if (!(e instanceof YAMLError || e instanceof ReferenceError || hasCode(e, 'SCRATCH_RULES_INVALID'))) throw e;
-    return {
-      rules: null,
-      warnings: [`The project's own scratch rules were left out: ${(e as Error).message}`.slice(0, 1024)],
-    };
+    if (!isDomainError(e) || !e.code.startsWith('SCRATCH_RULES_')) throw e;
+    return { rules: null, problem: errorView(e) };
+  }
+}
+
+function textOf(file: ReadFile): string {
+  switch (file.kind) {
+    case 'content':
+      return file.bytes.toString('utf8');
+    case 'too-large':
+      throw scratchRulesTooLarge(file.sizeBytes);
+    case 'no-regular-file':
+      throw scratchError('SCRATCH_RULES_INVALID', `${SCRATCH_RULES_PATH} is not valid: it is no regular file.`);
   }
 }
 

@@ -6,11 +6,20 @@ import { opensPullRequests, publishesReleases, takesTopics, type GitForge } from
 import { ProjectsService } from '../projects/projects.service';
 import { PublishServiceConfig } from '../publish-service.config';
 import type { PublicationEntity } from './publication.entity';
-import { pullRequestBody, pullRequestTitle } from './pull-request-text';
+import { pullRequestBody, pullRequestMarker, pullRequestTitle } from './pull-request-text';
 import { withArtifacts } from './release-artifacts';
+import { SessionHistory } from '../commits/session-history';
 
 /** How a step ended, without its kind. */
 type StepEnd = Omit<PublicationStepView, 'kind'>;
+
+/** The end of an attempt, and the end of the service. */
+export interface StepSignals {
+  readonly signal: AbortSignal;
+  readonly stopping: AbortSignal;
+}
+
+const NOTHING_BELOW = 'the project has no commit from before this session';
 
 const MAX_MESSAGE_LENGTH = 8192;
 
@@ -22,6 +31,7 @@ export class ForgeSteps {
   constructor(
     private readonly config: PublishServiceConfig,
     private readonly projects: ProjectsService,
+    private readonly sessions: SessionHistory,
   ) {}
 
   /**
@@ -31,7 +41,8 @@ export class ForgeSteps {
    */
   plan(forge: GitForge, row: PublicationEntity): PublicationStepView[] {
     const isAsked: Readonly<Record<PublicationStepKind, boolean>> = {
-      'pull-request': opensPullRequests(forge) && row.branch !== row.baseBranch,
+      'base-branch': row.steps.some(({ kind }) => kind === 'base-branch'),
+      'pull-request': row.branch !== row.baseBranch,
       release: row.release !== null,
       topics: takesTopics(forge) && this.config.topics.length > 0,
     };
@@ -42,12 +53,27 @@ export class ForgeSteps {
     });
   }
 
+  /**
+   * Makes the branch that the session's work is to be merged into, when the forge does not have it: before the session's
+   * own is pushed, because a forge takes the first branch of a repository for its default one. Null when there is
+   * nothing to make or nothing to say. Throws as `run` does.
+   */
+  async prepareBase(
+    forge: GitForge,
+    row: PublicationEntity,
+    signals: StepSignals,
+  ): Promise<PublicationStepView | null> {
+    if (row.branch === row.baseBranch) return null;
+    const step = await this.run('base-branch', forge, row, signals);
+    return step.state === 'skipped' ? null : step;
+  }
+
   /** Does one step and says how it ended. Throws only once `stopping` aborts; the step is to be repeated then. */
   async run(
     kind: PublicationStepKind,
     forge: GitForge,
     row: PublicationEntity,
-    signals: { readonly signal: AbortSignal; readonly stopping: AbortSignal },
+    signals: StepSignals,
   ): Promise<PublicationStepView> {
     try {
       return { kind, ...(await this.attempt(kind, forge, row, signals.signal)) };
@@ -66,6 +92,8 @@ export class ForgeSteps {
     signal: AbortSignal,
   ): Promise<StepEnd> {
     switch (kind) {
+      case 'base-branch':
+        return this.makeBase(forge, row, signal);
       case 'pull-request':
         return this.openPullRequest(forge, row, signal);
       case 'release':
@@ -75,16 +103,30 @@ export class ForgeSteps {
     }
   }
 
+  private async makeBase(forge: GitForge, row: PublicationEntity, signal: AbortSignal): Promise<StepEnd> {
+    const { project, baseBranch: branch } = row;
+    const repository = await this.projects.open(project as ProjectId);
+    const commit = await this.sessions.commitBefore(repository, row, signal);
+    if (commit === null) return skipped(NOTHING_BELOW);
+    const { isMade } = await forge.ensureBranch({ repositoryPath: repository.path, commit, branch, project }, signal);
+    if (!isMade) return skipped(`${forge.name} has the branch ${branch}`);
+    return done(`${branch} did not exist and was made at ${commit.slice(0, 12)}, where the session began`, null);
+  }
+
   private async openPullRequest(forge: GitForge, row: PublicationEntity, signal: AbortSignal): Promise<StepEnd> {
     const { project, branch: head, baseBranch: base } = row;
-    if (!opensPullRequests(forge)) return skipped(`${forge.name} has no pull requests`);
-    const request = { project, head, base, title: pullRequestTitle(row), body: pullRequestBody(row) };
+    if (!opensPullRequests(forge)) {
+      return skipped(`${forge.name} has no pull requests: merge ${head} into ${base} with git`);
+    }
+    const marker = pullRequestMarker(row);
+    const request = { project, head, base, title: pullRequestTitle(row), body: pullRequestBody(row), marker };
     try {
-      const { number, url } = await forge.openPullRequest(request, signal);
-      return done(`pull request ${number} asks to merge ${head} into ${base}`, url);
+      const { number, url, state } = await forge.openPullRequest(request, signal);
+      if (state === 'open') return done(`pull request ${number} asks to merge ${head} into ${base}`, url);
+      return done(`pull request ${number} of ${head} into ${base} was ${state} by somebody already`, url);
     } catch (e) {
       if (!hasCode(e, 'FORGE_BRANCH_MISSING') || toDomainError(e).details['branch'] === head) throw e;
-      const why = `${(e as Error).message}, so there is nothing to merge into`;
+      const why = `${(e as Error).message}, so there is nothing to merge into, and ${NOTHING_BELOW}`;
       return skipped(`${why}: make ${base} on the forge, for example from ${head}, then retry this publication`);
     }
   }

@@ -8,6 +8,7 @@ import {
 } from '@inquest/contracts-publish';
 import { dto } from '@inquest/contracts-base';
 import { eventually } from '@inquest/testing';
+import { endPull } from '@inquest/git-forge-gitea/testing';
 import { GiteaFixture, tagOf } from '../testing/gitea-fixture';
 import { PublishHarness, type StagedGuest } from '../testing/publish-harness';
 
@@ -30,10 +31,11 @@ describe('publications at a Gitea', () => {
   }, 60_000);
   beforeEach(() => use(gitea.env));
 
+  const settings = (env: Readonly<Record<string, string>>) => ({ ...env, INQUEST_PUBLISH_RETRY_SECONDS: '1' });
   let used = '';
   /** The service with these settings: the one that runs, unless it has others. */
   async function use(env: Readonly<Record<string, string>>): Promise<void> {
-    const wanted = { ...env, INQUEST_PUBLISH_RETRY_SECONDS: '1' };
+    const wanted = settings(env);
     if (used !== JSON.stringify(wanted)) await harness.restart(wanted);
     used = JSON.stringify(wanted);
   }
@@ -88,18 +90,88 @@ describe('publications at a Gitea', () => {
     expect(await gitea.seen(project, published.branch)).toMatchObject({ updates: 1, pullRequests });
   });
 
-  it('publishes the first branch of a new project without a pull request, says what to do, and then opens it', async () => {
+  it('opens a pull request for the first session of a new project, against an empty beginning', async () => {
     const guest = await harness.stageWith({ a: '1' });
     await harness.commit(guest);
+    harness.write(guest, { b: '2' });
+    await harness.commit(guest);
+    const published = await harness.publish(guest);
+    expect(published).toMatchObject({
+      state: 'published',
+      steps: [
+        { kind: 'base-branch', state: 'done', message: expect.stringMatching(/^main did not exist and was made at /) },
+        { kind: 'pull-request', state: 'done' },
+        { kind: 'topics', state: 'done' },
+      ],
+    });
+    const { project } = guest;
+    const refs = gitea.git(project, 'for-each-ref', '--format=%(refname)', 'refs/heads');
+    expect(refs.split('\n')).toEqual([`refs/heads/${published.branch}`, 'refs/heads/main']);
+    expect(gitea.git(project, 'ls-tree', 'main')).toBe('');
+    expect(gitea.git(project, 'merge-base', 'main', published.branch)).toBe(gitea.git(project, 'rev-parse', 'main'));
+    expect(gitea.git(project, 'diff', '--name-only', `main...${published.branch}`).split('\n')).toEqual(['a', 'b']);
+    const pushes = gitea.double.requests.filter((one) => one.includes(project) && /receive-pack$/.test(one));
+    expect(pushes).toHaveLength(2);
+    expect(await retry(published)).toEqual(published);
+    expect(await gitea.seen(project, published.branch)).toMatchObject({ updates: 1, pullRequests: [{}] });
+  });
+
+  it('makes the branch to merge into where the session began, in a project with a history of its own', async () => {
+    const first = await harness.stageWith({ 'README.md': 'hello\n' });
+    const { commit: before } = await harness.commit(first);
+    const guest = await harness.stageWith({ a: '1' }, first.project);
+    await harness.commit(guest);
+    expect(await harness.publish(guest)).toMatchObject({
+      state: 'published',
+      steps: [{ kind: 'base-branch' }, {}, {}],
+    });
+    expect(gitea.git(guest.project, 'rev-parse', 'main')).toBe(before);
+    expect(gitea.git(guest.project, 'diff', '--name-only', `main...${branchOf(guest)}`)).toBe('a');
+  });
+
+  it('publishes without a pull request where the session made the very first commit, says why and what to do, and then opens it', async () => {
+    await use({ ...gitea.env, INQUEST_BRANCH_POLICY: 'default' });
+    const guest = await harness.stageWith({ a: '1' });
+    await harness.commit(guest);
+    await use(gitea.env);
     const published = await harness.publish(guest);
     expect(published).toMatchObject({ state: 'published', steps: [{ kind: 'pull-request', state: 'skipped' }, {}] });
-    expect(step(published, 'pull-request')?.message).toMatch(/no branch main .* make main on the forge.*then retry/);
+    expect(step(published, 'pull-request')?.message).toMatch(
+      /no branch main .* no commit from before this session: make main on the forge.*then retry/,
+    );
     gitea.git(guest.project, 'update-ref', 'refs/heads/main', published.commit);
     const retried = await retry(published);
     expect(step(retried, 'pull-request')).toMatchObject({ state: 'done', url: expect.stringContaining('/pulls/1') });
     expect(retried).toMatchObject({ state: 'published', publishedAtMs: published.publishedAtMs });
     expect(await gitea.seen(guest.project, published.branch)).toMatchObject({ updates: 1, pullRequests: [{}] });
   });
+
+  it.each(['merged', 'closed'] as const)(
+    'opens no second pull request when it is killed after the first one was made, and a person has %s that',
+    async (end) => {
+      const guest = await reviewed();
+      const { publicationId, branch } = await harness.publish(guest);
+      await harness.database.query(
+        `UPDATE "publish"."publication" SET "state" = 'pending', "steps" = '[]', "published_at" = NULL WHERE "publication_id" = $1`,
+        [publicationId],
+      );
+      await harness.stopPublish();
+      await endPull(gitea.repository(guest.project), 1, end);
+      await harness.startPublish(settings(gitea.env));
+      const finished = await eventually(async (): Promise<PublicationView | false> => {
+        const view = await harness.call(publishOps.show, { publicationId });
+        return view.state === 'published' && view;
+      });
+      expect(step(finished as PublicationView, 'pull-request')).toMatchObject({
+        state: 'done',
+        url: expect.stringContaining('/pulls/1'),
+        message: `pull request 1 of ${branch} into main was ${end} by somebody already`,
+      });
+      const { pulls } = gitea.repository(guest.project);
+      expect(pulls).toMatchObject([{ number: 1, state: 'closed', merged: end === 'merged' }]);
+      expect(gitea.git(guest.project, 'for-each-ref', `refs/heads/${branch}`)).toBe('');
+    },
+  );
 
   it('keeps what is done when a step fails, does the others, and repeats only what is missing', async () => {
     const guest = await reviewed();
@@ -283,7 +355,15 @@ describe('publications at a Gitea', () => {
         state: 'published',
         forge: 'bare',
         url: expect.stringMatching(/^file:/),
-        steps: [{ kind: 'release', state: 'skipped' }],
+        steps: [
+          { kind: 'base-branch', state: 'done' },
+          {
+            kind: 'pull-request',
+            state: 'skipped',
+            message: expect.stringMatching(/^bare has no pull requests: merge /),
+          },
+          { kind: 'release', state: 'skipped' },
+        ],
       });
       expect(harness.forgeGit(guest.project, 'rev-parse', published.branch)).toBe(published.commit);
     });
@@ -294,7 +374,7 @@ describe('publications at a Gitea', () => {
       await harness.commit(guest);
       const released = await release(await harness.publish(guest));
       expect(released).toMatchObject({ state: 'published' });
-      expect(released.steps).toMatchObject([{ kind: 'release', state: 'skipped', message: 'bare has no releases' }]);
+      expect(step(released, 'release')).toMatchObject({ state: 'skipped', message: 'bare has no releases' });
     });
   });
 

@@ -25,6 +25,7 @@ export const publicationView = (row: PublicationEntity): PublicationView => ({
   release: row.release,
   heldCount: row.heldCount,
   held: cutListing(row.held),
+  rulesProblem: row.rulesProblem,
   createdAtMs: row.createdAt.getTime(),
   publishedAtMs: row.publishedAt?.getTime() ?? null,
 });

@@ -55,6 +55,8 @@ export class PublicationEntity {
   heldCount!: number;
   @Column({ type: 'jsonb' })
   held!: HeldView[];
+  @Column({ name: 'rules_problem', type: 'jsonb', nullable: true })
+  rulesProblem!: ErrorView | null;
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
   @Column({ name: 'published_at', type: 'timestamptz', precision: 3, nullable: true })

@@ -114,7 +114,7 @@ export class PublicationsService {
     const last = await this.database
       .getRepository(CommitEntity)
       .findOne({ where: { sessionId }, order: { at: 'DESC' } });
-    const { heldCount = 0, refusedCount = 0, held = [], refused = [] } = last?.view ?? {};
+    const { heldCount = 0, refusedCount = 0, held = [], refused = [], rulesProblem = null } = last?.view ?? {};
     return {
       publicationId: newId<PublicationId>('pub'),
       sessionId,
@@ -136,6 +136,7 @@ export class PublicationsService {
       release: null,
       heldCount: heldCount + refusedCount,
       held: cutListing([...held, ...refused]),
+      rulesProblem,
       createdAt: new Date(),
       publishedAt: null,
     };

@@ -110,8 +110,10 @@ export class Publisher implements BeforeApplicationShutdown {
   ): Promise<Partial<PublicationEntity>> {
     try {
       const { url } = await forge.ensureRepository(row.project, signal);
+      const base = await this.steps.prepareBase(forge, row, { signal, stopping: this.stopping.signal });
       const message = await this.pushBranch(forge, row, signal);
-      return { url, isVerified: true, message };
+      const steps = base === null ? row.steps : [base, ...row.steps.filter(({ kind }) => kind !== base.kind)];
+      return { url, isVerified: true, message, steps };
     } catch (e) {
       if (this.stopping.signal.aborted) throw e;
       if (!isDomainError(e)) this.log.error(`pushing ${row.project} failed unexpectedly`, e);

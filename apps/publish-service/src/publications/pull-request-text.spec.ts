@@ -11,6 +11,7 @@ const facts = (more: Partial<PullRequestFacts> = {}): PullRequestFacts => ({
   report: null,
   heldCount: 0,
   held: [],
+  rulesProblem: null,
   ...more,
 });
 const report = (more: Partial<SessionReport> = {}): SessionReport => ({
@@ -24,6 +25,20 @@ const report = (more: Partial<SessionReport> = {}): SessionReport => ({
 });
 
 describe('pullRequestBody', () => {
+  it('says that the scratch rules of the project had no part in it, in words that are nobody else’s Markdown', () => {
+    const message = '.inquest/scratch.yaml is not valid: the document has the unknown key "@all".';
+    const rulesProblem = {
+      code: 'SCRATCH_RULES_INVALID',
+      fault: 'caller',
+      status: 422,
+      remediation: '',
+      details: {},
+    } as const;
+    const body = pullRequestBody(facts({ rulesProblem: { ...rulesProblem, message } }));
+    expect(body).toContain(`own scratch rules had no part in this:\n\n    ${message}`);
+    expect(pullRequestBody(facts())).not.toContain('scratch rules');
+  });
+
   it('carries the summary, the verdict, the census and what was held back', () => {
     const held = [{ path: 'nohup.out', rule: 'noise/log', why: 'It is a log.' }];
     expect(pullRequestBody(facts({ report: report(), heldCount: 1, held }))).toBe(

@@ -1,5 +1,5 @@
 import { MAX_LISTED_PATHS, type HeldView, type SessionCensus, type SessionReport } from '@inquest/contracts-publish';
-import { cutText } from '@inquest/contracts-base';
+import { cutText, type ErrorView } from '@inquest/contracts-base';
 import { printable, printableLine } from '@inquest/transcript';
 
 /** Of forges that keep titles in a column of this length; a longer one is refused. */
@@ -22,6 +22,8 @@ export interface PullRequestFacts {
   readonly report: SessionReport | null;
   readonly heldCount: number;
   readonly held: readonly HeldView[];
+  /** Why the project's own scratch rules had no part in that; null: they had, or there are none. */
+  readonly rulesProblem: ErrorView | null;
 }
 
 /** One line that every forge takes for a title. */
@@ -30,15 +32,19 @@ export function pullRequestTitle({ title, sessionId, project }: PullRequestFacts
   return cutText(line === '' ? `Inquest session ${sessionId} on ${project}` : line, MAX_TITLE_LENGTH);
 }
 
+/** The text by which the pull request of a publication is known; no other publication's has it. */
+export const pullRequestMarker = ({ publicationId }: Pick<PullRequestFacts, 'publicationId'>): string =>
+  `publication \`${publicationId}\``;
+
 /**
  * Markdown for whoever reviews: what the session says that it did, how its machine ended, what it did by count, and what
  * was held back. Foreign texts stand in indented code blocks only: nothing in them can end one, and a forge makes no
  * link, mention, image or HTML of what stands there. At most 65 536 characters.
  */
 export function pullRequestBody(facts: PullRequestFacts): string {
-  const { publicationId, sessionId, commit, report } = facts;
+  const { sessionId, commit, report } = facts;
   return [
-    `Made by Inquest session \`${sessionId}\` in a virtual machine; commit \`${commit}\`, publication \`${publicationId}\`.`,
+    `Made by Inquest session \`${sessionId}\` in a virtual machine; commit \`${commit}\`, ${pullRequestMarker(facts)}.`,
     '## Summary',
     report === null || report.summary.trim() === ''
       ? 'The session left no summary.'
@@ -49,6 +55,7 @@ export function pullRequestBody(facts: PullRequestFacts): string {
     report?.census == null ? 'Nothing was counted.' : codeBlock(censusLines(report.census), BLOCK_BOUNDS.census),
     '## Held back',
     ...heldParts(facts),
+    ...rulesParts(facts),
   ].join('\n\n');
 }
 
@@ -81,6 +88,14 @@ function censusLines({ verbs, neverUsed }: SessionCensus): string {
   });
   const unused = neverUsed.length === 0 ? [] : [`never used: ${neverUsed.map(printableLine).join(', ')}`];
   return [...(counted.length === 0 ? ['no verb was used'] : counted), ...unused].join('\n');
+}
+
+function rulesParts({ rulesProblem }: PullRequestFacts): readonly string[] {
+  if (rulesProblem === null) return [];
+  return [
+    "The project's own scratch rules had no part in this:",
+    codeBlock(rulesProblem.message, BLOCK_BOUNDS.account),
+  ];
 }
 
 function heldParts({ held, heldCount, publicationId }: PullRequestFacts): readonly string[] {

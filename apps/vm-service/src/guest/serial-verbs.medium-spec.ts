@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { dto } from '@inquest/contracts-base';
 import { ExecSerialRequest, vmOps, type ExecSerialView } from '@inquest/contracts-vm';
 import { serialResult, type FakeMachine } from '@inquest/vm-driver/testing';
@@ -22,6 +24,26 @@ describe('commands by the serial port of a machine', () => {
       exitCode: 3,
       output: { text: 'no\n', totalBytes: 3, droppedBytes: 0, isLossy: false },
     });
+  });
+
+  it('are on record before they are typed, by length and digest alone', async () => {
+    const command = 'mysql -p hunter2';
+    const actions = () => readFile(vm.evidenceFile(machineId, 'actions.jsonl'), 'utf8');
+    let known = '';
+    const { serialShell } = machine;
+    machine.serialShell = async () => {
+      known = await actions();
+      return serialResult(0, '');
+    };
+    await vm.call(vmOps.execSerial, dto(ExecSerialRequest, { machineId, command, by: 'anna' }));
+    machine.serialShell = serialShell;
+    const sha256 = createHash('sha256').update(command).digest('hex');
+    expect(JSON.parse(known.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      action: 'exec_serial',
+      by: 'anna',
+      reason: `16 bytes, sha256 ${sha256}`,
+    });
+    expect(known).not.toContain('hunter2');
   });
 
   it('need no guest agent', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { SERIAL_OUTPUT_BYTES, vmError, type ExecSerialRequest, type ExecSerialView } from '@inquest/contracts-vm';
 import { hasCode, isDomainError, withDeadline } from '@inquest/kernel';
@@ -28,18 +29,24 @@ export class SerialVerbsService {
   }
 }
 
-async function execOn({ handle }: LiveMachine, request: ExecSerialRequest): Promise<SerialResult> {
-  const { command, timeoutMs } = request;
+async function execOn(machine: LiveMachine, request: ExecSerialRequest): Promise<SerialResult> {
+  const { handle } = machine;
+  const { command, timeoutMs, by } = request;
   const signal = AbortSignal.timeout(timeoutMs + INTERRUPT_MARGIN_MS);
   try {
-    return await requireSerialShell(handle).execSerial(
-      { command, timeoutMs, maxOutputBytes: SERIAL_OUTPUT_BYTES },
-      signal,
-    );
+    const shell = requireSerialShell(handle);
+    await machine.recordInput({ action: 'exec_serial', by, reason: fingerprint(command) });
+    return await shell.execSerial({ command, timeoutMs, maxOutputBytes: SERIAL_OUTPUT_BYTES }, signal);
   } catch (e) {
     // Once its end is known it can be told how it came about.
     if (hasCode(e, 'VM_MACHINE_ENDED')) await withDeadline(handle.exited, END_MS, 'the end').catch(() => undefined);
     if (!hasCode(e, 'VM_CAPABILITY_MISSING') || !isDomainError(e)) throw e;
     throw vmError('MACHINE_CAPABILITY_MISSING', e.message, e.details, e);
   }
+}
+
+/** Commands carry secrets: the evidence tells which one it was to whoever knows it, and what it said to nobody. */
+function fingerprint(command: string): string {
+  const bytes = Buffer.from(command);
+  return `${bytes.length} bytes, sha256 ${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -3,7 +3,7 @@ import { vmError, type MachineOrigin } from '@inquest/contracts-vm';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { deadlineSignal, delay, hasCode, type MachineId } from '@inquest/kernel';
 import { peerAddress, type VmExit, type VmHandle } from '@inquest/vm-driver';
-import type { EvidenceMeta } from '@inquest/verdict-engine';
+import type { ActionRecord, EvidenceMeta } from '@inquest/verdict-engine';
 import type { MachineShare } from '../shares/machine-share';
 import type { MachineEgress } from '../egress/machine-egress';
 import { START_TIMEOUT_MS } from './machine-specification';
@@ -21,6 +21,8 @@ const PING_PAUSE_MS = 100;
 const MAX_SILENCE_MS = 30_000;
 /** Before an agent that fell silent or whose link closed is watched again. */
 const REWATCH_PAUSE_MS = 1_000;
+/** Recorded inputs of one incarnation, some 150 bytes each: a runaway caller must not fill the disk of the evidence. */
+const MAX_RECORDED_INPUTS = 50_000;
 /** An active probe: alive means answered within this. */
 const PROBE_DEADLINE_MS = 2_000;
 
@@ -42,9 +44,11 @@ export class LiveMachine {
   readonly agent: GuestAgentClient;
   private readonly log = new Logger(LiveMachine.name);
   private seenAtMs: number | null = null;
+  private recordedInputs = 0;
   private isProxyUp = false;
   private isStopping = false;
   private isHeard = true;
+  private readonly leaving = new AbortController();
 
   constructor(
     readonly handle: VmHandle,
@@ -95,7 +99,7 @@ export class LiveMachine {
    * aborts. The driver has had that answer of a clone before it gave it away.
    */
   async whenAnswering(signal: AbortSignal): Promise<void> {
-    if (this.origin === 'clone' && !this.egress.isOffered) return void this.noteFirstAnswer();
+    if (this.origin === 'clone' && !this.egress.isOffered) return this.noteFirstAnswer();
     for (;;) {
       signal.throwIfAborted();
       if ((await this.openWaysOut(signal)) && (await this.ping(FIRST_PING_MS, signal))) return;
@@ -143,6 +147,17 @@ export class LiveMachine {
     );
   }
 
+  /**
+   * Puts what the host is about to type, click or run on record, before it is done. Beyond `MAX_RECORDED_INPUTS` only that
+   * there was more. Never rejects: see `EvidenceBundle.recordAction`.
+   */
+  async recordInput(input: Omit<ActionRecord, 'atMs'>): Promise<void> {
+    if (++this.recordedInputs > MAX_RECORDED_INPUTS) return;
+    const isLast = this.recordedInputs === MAX_RECORDED_INPUTS;
+    const reason = isLast ? `${input.reason}; no input is recorded after this one` : input.reason;
+    await this.evidence.recordAction({ ...input, reason });
+  }
+
   /** Asks the agent and the monitor now, and puts both answers on record. Takes 2 s at most. */
   async probe(): Promise<void> {
     await this.recordSerial();
@@ -165,16 +180,26 @@ export class LiveMachine {
    * agent. `onStopping` is called once, when init begins to stop the system. Never rejects.
    */
   async witness(onStopping: () => Promise<unknown>): Promise<void> {
-    while (!this.ended.aborted) {
-      const failure: unknown = await this.followBeats(onStopping).catch((e: unknown) => e);
+    const over = AbortSignal.any([this.ended, this.leaving.signal]);
+    while (!over.aborted) {
+      const failure: unknown = await this.followBeats(onStopping, over).catch((e: unknown) => e);
+      if (this.leaving.signal.aborted) return;
       this.log.debug(`machine ${this.machineId}: its agent is not heard: ${String(failure)}`);
       // A silence is no closed link: it may be a guest that hangs, or one that comes back.
       if (hasCode(failure, 'LINK_CLOSED') && this.isHeard) {
         await this.evidence.recordProbe({ atMs: Date.now(), kind: 'link', open: false });
         this.isHeard = false;
       }
-      await delay(REWATCH_PAUSE_MS, this.ended).catch(() => undefined);
+      await delay(REWATCH_PAUSE_MS, over).catch(() => undefined);
     }
+  }
+
+  /** Closes what this process has to do with it, and leaves it to the next one. Never rejects. */
+  async letGo(): Promise<void> {
+    // That the link closes is our doing, and says nothing of the agent.
+    this.leaving.abort();
+    await this.egress.close();
+    await this.handle.link.close();
   }
 
   /** The facts about this incarnation as they stand. */
@@ -197,9 +222,9 @@ export class LiveMachine {
   }
 
   /** Ends when the machine does; throws when the agent falls silent or its link closes. */
-  private async followBeats(onStopping: () => Promise<unknown>): Promise<void> {
+  private async followBeats(onStopping: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
     let known = '';
-    const beats = this.agent.watch({ signal: this.ended, deadlineMs: MAX_SILENCE_MS });
+    const beats = this.agent.watch({ signal, deadlineMs: MAX_SILENCE_MS });
     for await (const { initStopping, rootReadonly } of beats) {
       this.seenAtMs = Date.now();
       this.isHeard = true;

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nes
 import { abortable, isDomainError, kernelError, toDomainError, withDeadline, type MachineId } from '@inquest/kernel';
 import { untilStored } from '@inquest/persistence';
 import { printable } from '@inquest/verdict-engine';
-import { VM_DRIVER, type VmDriver, type VmExit, type VmSpec } from '@inquest/vm-driver';
+import { supportsAdoption, VM_DRIVER, type VmDriver, type VmExit, type VmSpec } from '@inquest/vm-driver';
 import { EgressOffers } from '../egress/egress-offers';
 import { EvidenceBundle } from '../evidence/evidence-bundle';
 import { HostAccelerator } from '../nodes/host-accelerator';
@@ -125,18 +125,25 @@ export class MachineLives implements BeforeApplicationShutdown {
   }
 
   /**
-   * A service that stops takes its machines with it: what nobody watches has no honest account. Before requests are
-   * drained, because those that wait for a machine then end by themselves.
+   * A service that stops takes its machines with it, unless its next life is to take them over. Before requests are
+   * drained, because those that wait for a machine then end by themselves. A machine that is being started ends in any case.
    */
   async beforeApplicationShutdown(): Promise<void> {
-    const records = [...this.births.values(), ...this.live.values()].map(({ evidence }) => evidence);
+    const isKeeping = this.config.machinesAtStop === 'keep' && supportsAdoption(this.driver);
+    const born = [...this.live.values()].filter(({ machineId }) => !this.births.has(machineId));
+    const [kept, ended] = isKeeping ? [born, []] : [[], born];
+    const records = [...this.births.values(), ...ended].map(({ evidence }) => evidence);
     const action = { action: 'kill', by: 'vm-service', reason: STOPPING } as const;
-    await Promise.all([...new Set(records)].map((evidence) => evidence.recordAction(action)));
+    await Promise.all(records.map((evidence) => evidence.recordAction(action)));
     this.stopping.abort(new Error(STOPPING));
-    const stops = [...this.live.values()].map((life) => this.stop(life));
+    const letGo = kept.map((life) => life.letGo());
+    const stops = ended.map((life) => this.stop(life));
     const births = [...this.births.values()].map(({ done }) => done);
-    const ended = Promise.allSettled([...stops, ...births]).then(() => Promise.allSettled(this.endings.values()));
-    await withDeadline(ended, STOP_TIMEOUT_MS, 'ending the machines').catch((e: unknown) =>
+    const keptIds = kept.map(({ machineId }) => machineId);
+    const endings = (): Promise<void>[] =>
+      [...this.endings].flatMap(([machine, ending]) => (keptIds.includes(machine) ? [] : [ending]));
+    const done = Promise.allSettled([...letGo, ...stops, ...births]).then(() => Promise.allSettled(endings()));
+    await withDeadline(done, STOP_TIMEOUT_MS, 'ending the machines').catch((e: unknown) =>
       this.log.error('machines are left to the next start of vm-service', e),
     );
   }

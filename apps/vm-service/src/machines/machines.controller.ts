@@ -30,6 +30,8 @@ import {
   ShutdownMachineRequest,
   StartGroupRequest,
   StartMachineRequest,
+  TemplateStateRequest,
+  TemplateStateView,
   TemplateView,
   UnshareRequest,
   VerdictReport,
@@ -89,6 +91,11 @@ export class MachinesRpcController {
   @RpcHandler(vmOps.makeTemplate)
   makeTemplate(@Payload() request: MakeTemplateRequest): Promise<TemplateView> {
     return this.templates.make(request);
+  }
+
+  @RpcHandler(vmOps.templateState, { everyNode: true })
+  templateState(@Payload() request: TemplateStateRequest): Promise<TemplateStateView> {
+    return this.templates.stateOf(request);
   }
 
   @RpcHandler(vmOps.removeTemplates, { everyNode: true })

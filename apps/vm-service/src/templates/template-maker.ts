@@ -1,10 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { cutText } from '@inquest/contracts-base';
 import {
   vmError,
   type MakeTemplateRequest,
   type RemovedTemplatesView,
   type RemoveTemplatesRequest,
+  type TemplateStateRequest,
+  type TemplateStateView,
   type TemplateView,
 } from '@inquest/contracts-vm';
 import { GuestAgentClient } from '@inquest/guest-link';
@@ -24,6 +27,8 @@ import { VmServiceConfig } from '../vm-service.config';
 import { guestAtRest } from './guest-at-rest';
 import { TemplateStore, type TemplateKey } from './template-store';
 
+/** `TemplateStateView.detail` takes no more. */
+const DETAIL_MAX_CHARS = 2048;
 /** Saving the memory of a guest on a slow disk. */
 const CAPTURE_TIMEOUT_MS = 120_000;
 /** What clones are called until they are given their own name, within the same breath. */
@@ -38,6 +43,8 @@ export class TemplateMaker implements BeforeApplicationShutdown {
   private readonly log = new Logger(TemplateMaker.name);
   private readonly stopping = new AbortController();
   private readonly queue = new KeyedQueue();
+  /** The one that is being made. */
+  private making: TemplateKey | null = null;
 
   constructor(
     @Inject(VM_DRIVER) private readonly driver: VmDriver,
@@ -70,6 +77,16 @@ export class TemplateMaker implements BeforeApplicationShutdown {
     });
   }
 
+  /** How a template stands on this node. */
+  async stateOf(key: TemplateStateRequest): Promise<TemplateStateView> {
+    const { image, version, cpus, memoryMib } = key;
+    const { making } = this;
+    const isMaking =
+      making?.image === image && making.version === version && making.cpus === cpus && making.memoryMib === memoryMib;
+    const found = isMaking ? ({ state: 'making', detail: '' } as const) : await this.store.stateOf(key);
+    return { node: this.config.nodeId, state: found.state, detail: cutText(found.detail, DETAIL_MAX_CHARS) };
+  }
+
   /** Removes the templates of a version, behind one that is being made. */
   remove({ image, version }: RemoveTemplatesRequest): Promise<RemovedTemplatesView> {
     return this.queue.run('', async () => {
@@ -83,6 +100,7 @@ export class TemplateMaker implements BeforeApplicationShutdown {
     const machineId = newMachineId(this.config.nodeId as NodeId);
     const spec = this.specification(machineId, key, launch);
     const driver = requireTemplates(this.driver);
+    this.making = key;
     try {
       await this.capture(driver, spec, await this.store.prepare(key));
       await rm(this.paths.evidenceOf(machineId), { recursive: true, force: true });
@@ -91,6 +109,7 @@ export class TemplateMaker implements BeforeApplicationShutdown {
       const what = `no template of ${key.image}:${key.version}: ${message} (evidence: ${machineId})`;
       throw vmError('TEMPLATE_NOT_MADE', what, { image: key.image, version: key.version, machine: machineId }, e);
     } finally {
+      this.making = null;
       await driver.destroyInstance(spec.directory);
     }
     const seconds = ((performance.now() - started) / 1000).toFixed(1);

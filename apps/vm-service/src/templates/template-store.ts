@@ -2,8 +2,16 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { hasCode } from '@inquest/kernel';
-import { requireTemplates, supportsTemplates, VM_DRIVER, type VmDriver, type VmTemplate } from '@inquest/vm-driver';
+import type { TemplateState } from '@inquest/contracts-vm';
+import { hasCode, isDomainError } from '@inquest/kernel';
+import {
+  supportsTemplates,
+  TEMPLATE_FLAWS,
+  VM_DRIVER,
+  type TemplateFlaw,
+  type VmDriver,
+  type VmTemplate,
+} from '@inquest/vm-driver';
 import { MachinePaths } from '../machines/machine-paths';
 
 /** Which template: of which version, for machines of which shape. */
@@ -19,6 +27,9 @@ const OPEN_TIMEOUT_MS = 60_000;
 /** The others pass through to what the monitors' user may read. */
 const DIRECTORY_MODE = 0o711;
 
+/** A template, or why there is none; `why` is empty where there is nothing at all. */
+type OpenedTemplate = { readonly template: VmTemplate } | { readonly flaw: TemplateFlaw; readonly why: string };
+
 /** The templates of this node, as directories. A directory that the driver takes for no whole template is not one. */
 @Injectable()
 export class TemplateStore implements OnApplicationBootstrap {
@@ -30,15 +41,28 @@ export class TemplateStore implements OnApplicationBootstrap {
     private readonly paths: MachinePaths,
   ) {}
 
-  /** Removes what an earlier life left half-made, and what this host cannot continue any more. Does not wait for it. */
+  /** Removes what an earlier life left half-made. Does not wait for it. */
   onApplicationBootstrap(): void {
     this.swept = this.sweep().catch((e: unknown) => this.log.error('templates could not be looked through', e));
   }
 
   /** The template, or null when there is none; one that cannot be used is null too, with the reason logged. */
   async find(key: TemplateKey): Promise<VmTemplate | null> {
-    const directory = this.directoryOf(key);
-    return supportsTemplates(this.driver) && existsSync(directory) ? this.open(directory) : null;
+    const opened = await this.open(this.directoryOf(key));
+    if ('template' in opened) return opened.template;
+    if (opened.why !== '') this.log.log(opened.why);
+    return null;
+  }
+
+  /** How a template stands that nobody makes at the moment, and why. */
+  async stateOf(key: TemplateKey): Promise<{ readonly state: TemplateState; readonly detail: string }> {
+    if (!supportsTemplates(this.driver)) {
+      return { state: 'unsupported', detail: `the ${this.driver.name} driver has no templates` };
+    }
+    const opened = await this.open(this.directoryOf(key));
+    if ('template' in opened) return { state: 'ready', detail: '' };
+    // One that was never finished is none.
+    return { state: opened.flaw === 'incomplete' ? 'missing' : opened.flaw, detail: opened.why };
   }
 
   /**
@@ -62,13 +86,14 @@ export class TemplateStore implements OnApplicationBootstrap {
     return path.join(this.paths.templatesRoot, image, String(version), `${memoryMib}-${cpus}`);
   }
 
-  private async open(directory: string): Promise<VmTemplate | null> {
+  private async open(directory: string): Promise<OpenedTemplate> {
+    if (!supportsTemplates(this.driver) || !existsSync(directory)) return { flaw: 'incomplete', why: '' };
     try {
-      return await requireTemplates(this.driver).openTemplate(directory, AbortSignal.timeout(OPEN_TIMEOUT_MS));
+      const template = await this.driver.openTemplate(directory, AbortSignal.timeout(OPEN_TIMEOUT_MS));
+      return { template };
     } catch (e) {
       if (!hasCode(e, 'VM_TEMPLATE_UNFIT')) throw e;
-      this.log.log((e as Error).message);
-      return null;
+      return { flaw: flawIn(e), why: (e as Error).message };
     }
   }
 
@@ -77,9 +102,11 @@ export class TemplateStore implements OnApplicationBootstrap {
     const images = await childrenOf([this.paths.templatesRoot]);
     const versions = await childrenOf(images);
     for (const directory of await childrenOf(versions)) {
-      if ((await this.open(directory)) !== null) continue;
+      const opened = await this.open(directory);
+      // What is outdated or damaged stays, so that it can be said, until it is made anew.
+      if ('template' in opened || opened.flaw !== 'incomplete') continue;
       await rm(directory, { recursive: true, force: true });
-      this.log.warn(`removed ${directory}: it was no template that machines can be cloned from`);
+      this.log.warn(`removed ${directory}: it was half a template`);
     }
   }
 }
@@ -93,3 +120,7 @@ async function childrenOf(directories: readonly string[]): Promise<string[]> {
   );
   return lists.flat();
 }
+
+/** A driver that does not say has something there that is not a template. */
+const flawIn = (e: unknown): TemplateFlaw =>
+  TEMPLATE_FLAWS.find((flaw) => isDomainError(e) && e.details['flaw'] === flaw) ?? 'damaged';

@@ -1,8 +1,15 @@
 import { mkdir, readdir, rm, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { dto } from '@inquest/contracts-base';
-import { MakeTemplateRequest, vmOps, type TemplateView } from '@inquest/contracts-vm';
+import {
+  MakeTemplateRequest,
+  TemplateStateRequest,
+  vmOps,
+  type TemplateStateView,
+  type TemplateView,
+} from '@inquest/contracts-vm';
 import { eventually } from '@inquest/testing';
+import { vmDriverError } from '@inquest/vm-driver';
 import { VmServiceHarness } from '../testing/vm-service-harness';
 
 describe('templates on a real nats-server and Postgres', () => {
@@ -15,6 +22,11 @@ describe('templates on a real nats-server and Postgres', () => {
 
   const make = (more: Partial<MakeTemplateRequest> = {}): Promise<TemplateView> =>
     vm.call(vmOps.makeTemplate, dto(MakeTemplateRequest, { image: 'tiny', version: 1, ...more }));
+  const stateOf = async (): Promise<Pick<TemplateStateView, 'state' | 'detail'>> => {
+    const request = dto(TemplateStateRequest, { image: 'tiny', version: 1, memoryMib: 128 });
+    const { state, detail } = await vm.call(vmOps.templateState, request);
+    return { state, detail };
+  };
   const templates = (): Promise<string[]> => readdir(path.join(vm.home, 'templates', 'tiny', '1')).catch(() => []);
 
   it('makes the template of a version once, for the memory that the image declares', async () => {
@@ -86,6 +98,71 @@ describe('templates on a real nats-server and Postgres', () => {
     vm.driver.duringStart = () => Promise.resolve();
     await expect(templates()).resolves.toEqual([]);
     await expect(readdir(vm.instancesRoot)).resolves.toEqual([]);
+  });
+
+  it('says how a template stands: missing, being made, ready', async () => {
+    await expect(stateOf()).resolves.toEqual({ state: 'missing', detail: '' });
+    let goOn: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      vm.driver.duringStart = () => {
+        resolve();
+        return new Promise((release) => (goOn = release));
+      };
+    });
+    const made = make();
+    await begun;
+    await expect(stateOf()).resolves.toEqual({ state: 'making', detail: '' });
+    vm.driver.duringStart = () => Promise.resolve();
+    goOn();
+    await made;
+    await expect(stateOf()).resolves.toEqual({ state: 'ready', detail: '' });
+  });
+
+  it('is made once for two who ask at the same time', async () => {
+    const made = await Promise.all([make(), make()]);
+    expect(made.map(({ isNew }) => isNew)).toEqual([true, false]);
+  });
+
+  it.each(['outdated', 'damaged'] as const)(
+    'says that a template is %s and why, also after a restart, until it is made anew',
+    async (flaw) => {
+      await make();
+      const spoil = () =>
+        jest
+          .spyOn(vm.driver, 'openTemplate')
+          .mockRejectedValue(vmDriverError('VM_TEMPLATE_UNFIT', 'it is of QEMU 7', { flaw }));
+      spoil();
+      await expect(stateOf()).resolves.toEqual({ state: flaw, detail: 'it is of QEMU 7' });
+      await vm.stopVmService();
+      await vm.startVmService();
+      const spoiled = spoil();
+      await expect(stateOf()).resolves.toEqual({ state: flaw, detail: 'it is of QEMU 7' });
+      await expect(templates()).resolves.toEqual(['128-1']);
+      spoiled.mockRestore();
+      const refusal = vmDriverError('VM_TEMPLATE_UNFIT', 'it is of QEMU 7', { flaw });
+      jest.spyOn(vm.driver, 'openTemplate').mockRejectedValueOnce(refusal);
+      await expect(make()).resolves.toMatchObject({ isNew: true });
+      await expect(stateOf()).resolves.toEqual({ state: 'ready', detail: '' });
+    },
+  );
+
+  it('leaves no half template when vm-service is stopped in the middle of one', async () => {
+    const begun = new Promise<void>((resolve) => {
+      vm.driver.duringStart = (_, signal) => {
+        resolve();
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+      };
+    });
+    const making = make().catch((e: unknown) => e);
+    await begun;
+    await vm.stopVmService();
+    await making;
+    await vm.startVmService();
+    await expect(stateOf()).resolves.toEqual({ state: 'missing', detail: '' });
+    await eventually(async () => expect(await templates()).toEqual([]));
+    await expect(make()).resolves.toMatchObject({ isNew: true });
   });
 
   it('removes what an earlier life left half-made and keeps what is whole', async () => {

@@ -28,6 +28,7 @@ import { startNats, startPostgres, tempDir, type PostgresFixture } from '@inques
 import {
   VM_DRIVER,
   type HostCheck,
+  type VmAdoption,
   type VmCloneSpec,
   type VmCopySpec,
   type VmHandle,
@@ -85,10 +86,16 @@ export class PlayedDriver extends FakeVmDriver {
     return machine;
   }
 
+  override async adopt(machine: VmAdoption): Promise<FakeMachine> {
+    const adopted = await super.adopt(machine);
+    this.machines.push(adopted);
+    return adopted;
+  }
+
   /** The newest machine with that id. */
   machine(machineId: string): FakeMachine {
     const found = this.machines.findLast((machine) => machine.machineId === machineId);
-    if (found === undefined) throw new Error(`machine ${machineId} was never started`);
+    if (found === undefined) throw new Error(`machine ${machineId} was never started or taken over`);
     return found;
   }
 }
@@ -145,7 +152,7 @@ export class VmServiceHarness {
   }
 
   /** Starts vm-service with a driver that knows nothing of earlier machines. */
-  async startVmService(): Promise<void> {
+  async startVmService(more: Readonly<Record<string, string>> = {}): Promise<void> {
     this.driver = new PlayedDriver(this.instancesRoot);
     this.driver.whenProbed = this.whenProbed;
     const driver: DynamicModule = {
@@ -158,7 +165,7 @@ export class VmServiceHarness {
       module: (config: Parameters<typeof VmServiceModule.with>[0]) =>
         VmServiceModule.with(config, driver, this.networkModule()),
     };
-    this.running = await startService(definition, this.env);
+    this.running = await startService(definition, { ...this.env, ...more });
   }
 
   async stopVmService(): Promise<void> {

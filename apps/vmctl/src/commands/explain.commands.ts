@@ -6,6 +6,7 @@ import { printableLine } from '@inquest/transcript';
 import { ConsoleClassifier, type ConsoleClassification } from '@inquest/verdict-engine';
 import type { CliContext, ContextOf } from '../context';
 import { cliError } from '../errors';
+import { describeRulesProblem } from '../output/rules-problem';
 import { explainTree } from '../explain/explain-tree';
 import { examples } from './examples';
 
@@ -40,10 +41,11 @@ async function explainGit({ printer, stdin }: CliContext): Promise<void> {
 }
 
 async function explainScratch({ printer, signal }: CliContext, directory: string): Promise<void> {
-  const { kept, held } = await explainTree(directory, signal);
-  printer.result({ kept, held }, () =>
+  const { kept, held, rulesProblem } = await explainTree(directory, signal);
+  printer.result({ kept, held, rulesProblem: rulesProblem?.toBody() ?? null }, () =>
     [
       `${kept.length} kept, ${held.length} held back`,
+      ...(rulesProblem === null ? [] : describeRulesProblem(rulesProblem)),
       ...held.map(({ path, rule, why }) => `  ${printableLine(path)}  ${rule}: ${printableLine(why)}`),
     ].join('\n'),
   );

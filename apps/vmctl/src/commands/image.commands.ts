@@ -5,6 +5,7 @@ import { printable, printableLine } from '@inquest/transcript';
 import type { CliContext, ContextOf } from '../context';
 import { aligned } from '../output/aligned';
 import { age, size } from '../output/phrases';
+import { templateText } from '../output/template-text';
 import { followOperation, operationText } from '../run/follow-operation';
 import { examples } from './examples';
 import { addImageLifeCommands } from './image-life.commands';
@@ -13,9 +14,9 @@ import { imagePath, nameAndVersion } from './image-name';
 /** `sha256:` and twelve digits: enough to tell versions apart. */
 const SHOWN_DIGEST_LENGTH = 19;
 
-type ImageVerb = 'build' | 'freeze' | 'verify';
+type ImageVerb = 'build' | 'freeze' | 'verify' | 'template';
 
-/** `image ls|show|build|freeze|verify`, and what `addImageLifeCommands` adds. */
+/** `image ls|show|build|freeze|verify|template`, and what `addImageLifeCommands` adds. */
 export function addImageCommands(program: CommandUnknownOpts, context: ContextOf): void {
   const image = program.command('image').description('base systems: build, import, freeze, maintain, verify, compare');
   image
@@ -50,6 +51,14 @@ export function addImageCommands(program: CommandUnknownOpts, context: ContextOf
     .argument('<image>', 'name, or name:version')
     .description('read every byte of a frozen version again and compare it with its record')
     .action((name) => operate(context(), 'verify', ...nameAndVersion(name)));
+  image
+    .command('template')
+    .argument('<image>', 'name, or name:version')
+    .description(
+      'make the template of a frozen version where a node has none that it can use; this happens by itself, too',
+    )
+    .addHelpText('after', examples(['vmctl image template tiny', 'how it stands: vmctl image show tiny']))
+    .action((name) => operate(context(), 'template', ...nameAndVersion(name)));
   addImageLifeCommands(image, context);
 }
 
@@ -106,14 +115,19 @@ function describeVersion(printer: CliContext['printer'], detail: ImageVersionDet
     ['age', age(v.createdAtMs, Date.now())],
     ['last verified', v.verifiedAtMs === null ? '-' : `${age(v.verifiedAtMs, Date.now())} ago`],
     ['fs-verity', verityText(detail)],
+    ['smoke gate', took(v.smokeMs)],
+    ['template', took(v.templateMs)],
     ['kernel', v.kernelVersion],
     ['guest agent', v.agentVersion],
     ['packages', String(packages.length)],
+    ['template', templateText(detail.templates)],
     ['machines', machines.length === 0 ? '-' : machines.map(({ name, machineId }) => name ?? machineId).join(', ')],
   ];
   const lines = aligned(facts.map(([fact, value]) => [fact, printableLine(value)] as const));
   return [...lines, '', ...checkLines(v)].join('\n');
 }
+
+const took = (ms: number | null): string => (ms === null ? '-' : `took ${(ms / 1000).toFixed(1)} s`);
 
 function verityText({ files }: ImageVersionDetail): string {
   if (files.length === 0) return '-';
@@ -128,7 +142,8 @@ function originText({ origin, recipeDigest, sourceDigest }: ImageVersionView): s
 const checkLines = ({ checks }: ImageVersionView): string[] =>
   checks.map(({ name, outcome, detail }) => `  ${outcome.padEnd(9)}  ${printableLine(`${name}: ${detail}`)}`);
 
-function describe(printer: CliContext['printer'], { name, description, versions }: ImageView): string {
+function describe(printer: CliContext['printer'], image: ImageView): string {
+  const { name, description, versions, frozenVersion, templates } = image;
   const now = Date.now();
   const rows = versions.map((v) => [
     `${name}:${v.version}`,
@@ -142,6 +157,7 @@ function describe(printer: CliContext['printer'], { name, description, versions 
   const checks = versions[0] === undefined ? [] : checkLines(versions[0]);
   return [
     `${name}: ${description}`,
+    ...(frozenVersion === null ? [] : [`template of ${name}:${frozenVersion}: ${templateText(templates)}`]),
     printer.table(['VERSION', 'STATE', 'AGE', 'KERNEL', 'AGENT', 'DIGEST', 'MESSAGE'], rows),
     ...(checks.length > 0 ? ['', 'smoke checks of the newest version:', ...checks] : []),
   ].join('\n');

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { isVerbName, VERB_NAMES, type VerbName } from '@inquest/contracts-agent';
 import { RTC_MAX_MS } from '@inquest/contracts-vm';
 
 /** A whole number from 0; the option parser names the option when it throws. */
@@ -32,6 +33,18 @@ const MAX_SECONDS = 86_400;
 
 /** Of an option that may be given several times: all its values. */
 export const collected = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
+
+/** Of an option that may be given several times: verbs that a person can be asked about before they are done. */
+export function confirmableVerb(value: string, earlier: readonly VerbName[]): readonly VerbName[] {
+  if (isVerbName(value) && value !== 'ask') return [...earlier, value];
+  throw new InvalidArgumentError(`It must be one of ${VERB_NAMES.filter((verb) => verb !== 'ask').join(', ')}.`);
+}
+
+/** Without any `--confirm-verb`. */
+export const NO_VERBS: readonly VerbName[] = [];
+
+/** Without any `--confirm-command`. */
+export const NO_COMMANDS: readonly string[] = [];
 
 /** Without any `--allow-host`. */
 export const NO_HOSTS: readonly string[] = [];

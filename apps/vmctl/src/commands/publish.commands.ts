@@ -3,6 +3,7 @@ import { PublicationList, PublicationView, type PublicationStepView } from '@inq
 import { printableLine } from '@inquest/transcript';
 import type { CliContext, ContextOf } from '../context';
 import { age } from '../output/phrases';
+import { describeRulesProblem } from '../output/rules-problem';
 
 /** `publish ls|show|retry|release`: what went out, and what was held back. */
 export function addPublishCommands(program: CommandUnknownOpts, context: ContextOf): void {
@@ -77,6 +78,7 @@ export function describePublication(p: PublicationView): string {
     ...(p.url === null || p.error !== null ? [`  ${printableLine(p.message)}`] : []),
     ...p.steps.map(describeStep),
     ...describeFailure(p),
+    ...(p.rulesProblem === null ? [] : describeRulesProblem(p.rulesProblem)),
     ...(p.held.length > 0 ? [`  held back (${p.heldCount}):`] : []),
     ...p.held.map(({ path, why }) => `    ${printableLine(path)}: ${printableLine(why)}`),
   ].join('\n');

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { tempDir, type TempDir } from '@inquest/testing';
@@ -9,6 +10,8 @@ import { sampleMachine } from '../testing/samples';
 
 const { machineId } = sampleMachine();
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+const sendPicture = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
 
 describe('the screen of a machine on the command line', () => {
   let gateway: GatewayDouble;
@@ -32,7 +35,7 @@ describe('the screen of a machine on the command line', () => {
   };
 
   it('is written to the file that was asked for', async () => {
-    gateway.on('POST', '/v1/machines/desk/screenshot', { machineId, png: PNG.toString('base64') });
+    gateway.on('POST', '/v1/machines/desk/screenshot', (_, response) => sendPicture(response));
     const file = path.join(directory.path, 'desk.png');
     await expect(vmctl('shot', 'desk', '-o', file)).resolves.toMatchObject({
       status: 0,
@@ -53,14 +56,30 @@ describe('the screen of a machine on the command line', () => {
     await expect(readdir(directory.path)).resolves.toEqual(before);
   });
 
-  it('of a session is a verb of the session, and goes into no file', async () => {
+  it('that breaks off leaves no file', async () => {
+    gateway.on('POST', '/v1/machines/desk/screenshot', (_, response) => {
+      response.writeHead(200, { 'content-type': 'image/png' });
+      response.write(PNG, () => response.destroy());
+    });
+    await expect(vmctl('shot', 'desk', '-o', path.join(directory.path, 'cut.png'))).resolves.toMatchObject({
+      status: 1,
+    });
+    await expect(readdir(directory.path)).resolves.not.toContain('cut.png');
+  });
+
+  it('of a session is a verb of the session', async () => {
     const session = 'ses-2345678923';
-    gateway.on('POST', `/v1/sessions/${session}/verbs/screenshot`, (_, response) =>
-      sendProblem(response, 422, 'MACHINE_CAPABILITY_MISSING', 'it has no screen'),
-    );
-    await expect(vmctl('shot', session)).resolves.toMatchObject({ status: 1 });
-    await expect(vmctl('shot', session, '-o', 'x.png')).resolves.toMatchObject({ status: 2 });
-    expect(gateway.requests.map(({ url }) => url)).toEqual([`/v1/sessions/${session}/verbs/screenshot`]);
+    const result = { outcome: 'error', text: 'it has no screen', durationMs: 1, picture: null };
+    gateway.on('POST', `/v1/sessions/${session}/screenshot`, (_, response) => sendPicture(response));
+    gateway.on('POST', `/v1/sessions/${session}/screenshot`, result);
+    const file = path.join(directory.path, 'session.png');
+    await expect(vmctl('shot', session, '-o', file)).resolves.toMatchObject({ status: 0 });
+    await expect(readFile(file)).resolves.toEqual(PNG);
+    await expect(vmctl('shot', session, '-o', `${file}.none`)).resolves.toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('it has no screen'),
+    });
+    await expect(readdir(directory.path)).resolves.not.toContain('session.png.none');
   });
 
   it.each([

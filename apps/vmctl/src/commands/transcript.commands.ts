@@ -63,8 +63,8 @@ async function log(context: CliContext, which: string | undefined, verbose: bool
   if (!printer.json) for (const warning of warnings) printer.note(`! ${warning}`);
 }
 
-/** The newest session that is, or belongs to, what was named. */
-async function findSession({ gateway }: CliContext, which: string | undefined): Promise<string> {
+/** The id of the newest session that is, or belongs to, what was named. Throws `SESSION_UNKNOWN` when there is none at all. */
+export async function findSession({ gateway }: CliContext, which: string | undefined): Promise<string> {
   const { items } = await gateway.call(SessionList, 'GET', '/v1/sessions', { query: { limit: SEARCHED_SESSIONS } });
   const found = items.find((s) => which === undefined || [s.sessionId, s.chat, s.project].includes(which));
   if (found) return found.sessionId;

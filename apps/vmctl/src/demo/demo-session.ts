@@ -27,7 +27,7 @@ export async function demoSession(context: CliContext): Promise<void> {
   // A project of its own each time: where the work is there already, nothing is left to commit.
   const project = newId<string>('quickstart');
   const shape = sessionShape({ image: IMAGE, allowHost: [] });
-  const result = await runAgent(context, { prompt: PROMPT, project, shape, keepOpen: false });
+  const result = await runAgent(context, { prompt: PROMPT, project, shape, confirm: null, keepOpen: false });
   requireProof(result);
   printer.result({ run: result.run, session: result.session }, () => summary(context, result));
 }

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { IsListOf } from '@inquest/contracts-base';
+import { NodeView } from '@inquest/contracts-vm';
 import { runCommand } from '@inquest/process';
-import { BUNDLE_FILES, encodeVerdict } from '@inquest/verdict-engine';
+import { BUNDLE_FILES, encodeVerdict, EVIDENCE_DRIVERS, type EvidenceDriver } from '@inquest/verdict-engine';
 import { verdictOfBundle } from '../commands/verdict.command';
 import type { CliContext } from '../context';
 import { CheckList, expectThat, Unproven } from './check-list';
@@ -9,6 +11,11 @@ import { ensureFrozen, ensureUp } from './demo-session';
 import { ENDINGS, OUT_OF_REACH, type Ending } from './endings';
 import { EphemeralMachine } from './ephemeral-machine';
 import { localLayout, monitorPid } from './local-host';
+
+/** The answer of `GET /v1/nodes`. */
+class NodeList {
+  @IsListOf(() => NodeView, 1000) readonly items!: NodeView[];
+}
 
 const IMAGE = 'tiny';
 /** An orderly power-off takes 2 s; a host may be many times slower. */
@@ -25,11 +32,25 @@ export async function demoShutdown(context: CliContext): Promise<void> {
   await ensureUp(context);
   await ensureFrozen(context);
   const checks = new CheckList(context);
-  for (const ending of ENDINGS) await checks.check(`${ending.expected}: ${ending.name}`, () => bring(context, ending));
+  const driver = await commonDriver(context);
+  for (const ending of ENDINGS) {
+    await checks.check(`${ending.expected}: ${ending.name}`, async () => {
+      const why = driver === null ? undefined : ending.notOn?.[driver];
+      if (why !== undefined) throw new Unproven(`${why}; unproven here: ${ending.expected}`);
+      return bring(context, ending);
+    });
+  }
   for (const [expected, why] of OUT_OF_REACH) {
     await checks.check(expected, () => Promise.reject(new Unproven(`${why}; unproven here: ${expected}`)));
   }
   checks.finish();
+}
+
+/** The driver of all nodes that answer; null where they differ. */
+async function commonDriver({ gateway }: CliContext): Promise<EvidenceDriver | null> {
+  const { items } = await gateway.call(NodeList, 'GET', '/v1/nodes');
+  const [first, ...others] = new Set(items.map((node) => node.driver));
+  return others.length > 0 ? null : (EVIDENCE_DRIVERS.find((driver) => driver === first) ?? null);
 }
 
 /** Brings one ending about on a machine of its own, which is gone afterwards. */

@@ -1,4 +1,4 @@
-import type { VerdictClass } from '@inquest/verdict-engine';
+import type { EvidenceDriver, VerdictClass } from '@inquest/verdict-engine';
 
 /** How an ending is brought about. */
 export type EndingCause =
@@ -16,12 +16,15 @@ export interface Ending {
   readonly name: string;
   readonly expected: VerdictClass;
   readonly cause: EndingCause;
+  /** Drivers whose machines cannot come to it, and why. */
+  readonly notOn?: Partial<Readonly<Record<EvidenceDriver, string>>>;
 }
 
-const guest = (expected: VerdictClass, name: string, shell: string): Ending => ({
+const guest = (expected: VerdictClass, name: string, shell: string, notOnFirecracker?: string): Ending => ({
   name,
   expected,
   cause: { by: 'guest', shell },
+  ...(notOnFirecracker === undefined ? {} : { notOn: { firecracker: notOnFirecracker } }),
 });
 
 /** Without the device the host hears nothing of a panic. */
@@ -47,6 +50,7 @@ export const ENDINGS: readonly Ending[] = [
     'dirty_poweroff',
     'it powers off without a word of its kernel',
     'cd /sys/bus/pnp/drivers/serial && for d in 0*; do echo $d > unbind; done; poweroff -f',
+    'Firecracker has no event of a power-off: a machine whose kernel said nothing looks like one that hangs',
   ),
   guest('halted', 'it halts', 'halt -f'),
   guest('guest_reset', 'it resets itself', 'reboot -f'),
@@ -54,20 +58,34 @@ export const ENDINGS: readonly Ending[] = [
   guest('panicked', 'panic=0 and no pvpanic', `echo 0 > /proc/sys/kernel/panic; ${WITHOUT_PVPANIC}; ${PANIC}`),
   guest('panicked', 'panic=-1 and no pvpanic', `echo -1 > /proc/sys/kernel/panic; ${WITHOUT_PVPANIC}; ${PANIC}`),
   guest('panicked', 'its init is killed', KILL_INIT),
-  guest('watchdog_fired', 'it stops feeding its watchdog', 'watchdog -F -T 2 -t 1000 /dev/watchdog'),
+  guest(
+    'watchdog_fired',
+    'it stops feeding its watchdog',
+    'watchdog -F -T 2 -t 1000 /dev/watchdog',
+    'Firecracker has no watchdog',
+  ),
   guest('hung', 'it stops answering', 'kill -STOP $PPID'),
   guest('agent_lost', 'its agent is killed while the kernel lives', 'kill -9 $PPID'),
-  guest('suspended', 'it goes to sleep', 'echo mem > /sys/power/state'),
+  guest('suspended', 'it goes to sleep', 'echo mem > /sys/power/state', 'Firecracker has no power management'),
   guest('still_running', 'it lives', 'true'),
   { name: 'the platform removes it', expected: 'host_killed', cause: { by: 'platform' } },
   { name: 'a stranger kills QEMU', expected: 'host_killed', cause: { by: 'stranger', signal: 'SIGKILL' } },
   { name: 'a stranger ends QEMU', expected: 'host_killed', cause: { by: 'stranger', signal: 'SIGTERM' } },
   { name: 'QEMU crashes', expected: 'vmm_crashed', cause: { by: 'stranger', signal: 'SIGSEGV' } },
-  { name: 'QEMU is frozen', expected: 'host_error', cause: { by: 'stranger', signal: 'SIGSTOP' } },
+  {
+    name: 'QEMU is frozen',
+    expected: 'host_error',
+    cause: { by: 'stranger', signal: 'SIGSTOP' },
+    notOn: { firecracker: 'Firecracker has no monitor whose silence tells a frozen process from a guest that hangs' },
+  },
   {
     name: "the host's disk takes no more",
     expected: 'io_error',
     cause: { by: 'full-disk', shell: 'dd if=/dev/urandom of=/root/fill bs=64k count=128; sync' },
+    notOn: {
+      firecracker:
+        'Firecracker hands errors of the disk to its guest, and the whole disk of a machine exists at its start',
+    },
   },
 ];
 

@@ -18,14 +18,23 @@ export async function localLayout({ env }: CliContext, unproven: string): Promis
   return stackLayout(home);
 }
 
-/** QEMU's process of one incarnation: its `-name` is `<machine>.<incarnation>`. Throws `Unproven` when it is not seen here. */
+/**
+ * The hypervisor's process of one incarnation: QEMU's `-name` is `<machine>.<incarnation>`, Firecracker's `--config-file`
+ * is in the directory of the instance. Throws `Unproven` when it is not seen here.
+ */
 export async function monitorPid(machineId: string, incarnation: number, unproven: string): Promise<number> {
   const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
   for (const pid of pids) {
     const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-    if (args[args.indexOf('-name') + 1] === `${machineId}.${incarnation}`) return pid;
+    if (valueOf(args, '-name') === `${machineId}.${incarnation}`) return pid;
+    if (valueOf(args, '--config-file')?.includes(`/${machineId}_${incarnation}/`)) return pid;
   }
-  throw new Unproven(`no QEMU of ${machineId} is seen on this host; unproven: ${unproven}`);
+  throw new Unproven(`no hypervisor of ${machineId} is seen on this host; unproven: ${unproven}`);
+}
+
+function valueOf(args: readonly string[], name: string): string | undefined {
+  const at = args.indexOf(name);
+  return at === -1 ? undefined : args[at + 1];
 }
 
 /** Files below a directory, with the blocks that they occupy, in bytes. A directory that is gone has none. */

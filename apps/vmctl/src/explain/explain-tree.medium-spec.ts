@@ -69,10 +69,21 @@ describe('explainTree', () => {
     });
   });
 
-  it('refuses rules that are not valid, with what is wrong', async () => {
-    await write('.inquest/scratch.yaml', 'hide: ["x"]');
-    await git('add', '-A');
-    await git('commit', '-q', '-m', 'x');
-    await expect(explain()).rejects.toMatchObject({ code: 'SCRATCH_RULES_INVALID' });
-  });
+  it.each([
+    ['are not valid', 'hide: ["x"]', 'SCRATCH_RULES_INVALID', /unknown key "hide"/],
+    ['are no YAML', 'keep: ["a', 'SCRATCH_RULES_INVALID', /is not valid: /],
+    ['have aliases', 'keep: &a ["x"]\nhold: *a\n', 'SCRATCH_RULES_INVALID', /has aliases/],
+    ['are too large', `# ${'x'.repeat(65_536)}\n`, 'SCRATCH_RULES_TOO_LARGE', /65539 bytes, and at most 65536/],
+  ])(
+    'goes by the default rules when those of the project %s, as a commit does, and says so',
+    async (_, text, code, message) => {
+      await write('.inquest/scratch.yaml', text);
+      await git('add', '-A');
+      await git('commit', '-q', '-m', 'x');
+      await write('x.log', 'x');
+      const { held, rulesProblem } = await explainTree(tree.path, signal);
+      expect(held).toMatchObject([{ path: 'x.log', rule: 'dropping/log' }]);
+      expect(rulesProblem).toMatchObject({ code, message: expect.stringMatching(message) });
+    },
+  );
 });

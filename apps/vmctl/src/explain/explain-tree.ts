@@ -1,11 +1,12 @@
 import { open, lstat, opendir, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { parse } from 'yaml';
+import { isDomainError, type DomainError } from '@inquest/kernel';
 import { runCommand } from '@inquest/process';
 import {
   FIRST_BYTES_LENGTH,
   filterTree,
-  parseScratchRules,
+  readScratchRules,
+  SCRATCH_RULES_PATH,
   type FilterResult,
   type ScratchRules,
   type TreeEntry,
@@ -14,20 +15,25 @@ import { cliError } from '../errors';
 
 /** As much as a commit takes; more is no tree of a project. */
 const MAX_ENTRIES = 100_000;
-/** Where a project keeps its own rules. */
-const RULES_PATH = '.inquest/scratch.yaml';
 /** git's exit code when there is no such commit, path or repository. */
 const GIT_FATAL = 128;
 
+/** What a commit would do with a tree. */
+export interface ExplainedTree extends FilterResult {
+  /** Why the project's own rules have no part in it, a `SCRATCH_RULES_*` code; null: they have, or there are none. */
+  readonly rulesProblem: DomainError | null;
+}
+
 /**
- * What a commit of this git work tree would keep and hold back, by the rules of its last commit. Runs nothing that the
- * tree could name. Throws `CLI_FILE_UNREADABLE`, `CLI_TREE_TOO_LARGE` and `SCRATCH_RULES_INVALID`.
+ * What a commit of this git work tree would keep and hold back, by the rules of its last commit; those that cannot be
+ * read are left out, as a commit leaves them out. Runs nothing that the tree could name. Throws `CLI_FILE_UNREADABLE`
+ * and `CLI_TREE_TOO_LARGE`.
  */
-export async function explainTree(directory: string, signal: AbortSignal): Promise<FilterResult> {
+export async function explainTree(directory: string, signal: AbortSignal): Promise<ExplainedTree> {
   const tracked = await trackedPaths(directory, signal);
-  const projectRules = await rulesOfLastCommit(directory, signal);
+  const { rules: projectRules, rulesProblem } = await rulesOfLastCommit(directory, signal);
   const entries = await readTree(directory, tracked, signal);
-  return filterTree(entries, { projectRules, forceInclude: [] });
+  return { ...filterTree(entries, { projectRules, forceInclude: [] }), rulesProblem };
 }
 
 /** Empty before the first commit, and outside any repository: then everything is new. */
@@ -36,11 +42,17 @@ async function trackedPaths(directory: string, signal: AbortSignal): Promise<Rea
   return new Set(listing.split('\0'));
 }
 
-async function rulesOfLastCommit(directory: string, signal: AbortSignal): Promise<ScratchRules | null> {
-  const text = await git(directory, ['cat-file', 'blob', `HEAD:./${RULES_PATH}`], signal);
-  if (text === '') return null;
-  // Aliases can multiply without bound.
-  return parseScratchRules(parse(text, { maxAliasCount: 0, uniqueKeys: true }));
+async function rulesOfLastCommit(
+  directory: string,
+  signal: AbortSignal,
+): Promise<{ readonly rules: ScratchRules | null; readonly rulesProblem: DomainError | null }> {
+  const text = await git(directory, ['cat-file', 'blob', `HEAD:./${SCRATCH_RULES_PATH}`], signal);
+  try {
+    return { rules: text === '' ? null : readScratchRules(text), rulesProblem: null };
+  } catch (e) {
+    if (!isDomainError(e) || !e.code.startsWith('SCRATCH_RULES_')) throw e;
+    return { rules: null, rulesProblem: e };
+  }
 }
 
 /** The directory may belong to somebody else: reading is all that is done. */

@@ -1,17 +1,19 @@
-import { RunView, SessionView } from '@inquest/contracts-agent';
+import { RunView, SessionView, type ConfirmationPolicy } from '@inquest/contracts-agent';
 import { DomainError, errorFromBody } from '@inquest/kernel';
-import { EntryRenderer, type TranscriptEntry } from '@inquest/transcript';
+import type { TranscriptEntry } from '@inquest/transcript';
 import type { SessionShape } from '../commands/session-shape';
 import type { CliContext } from '../context';
 import { cliError } from '../errors';
 import { awaitSession } from './await-session';
-import { followSession } from './follow-session';
+import { watchSession } from './watch-session';
 
 export interface AgentRunRequest {
   readonly prompt: string;
   readonly project: string;
   /** What its session gets. */
   readonly shape: SessionShape;
+  /** What a person must approve of; null: nothing. */
+  readonly confirm: ConfirmationPolicy | null;
   /** Leaves the session and its machine open when the run has ended. */
   readonly keepOpen: boolean;
 }
@@ -33,8 +35,8 @@ const CLOSE_TIMEOUT_MS = 20_000;
  */
 export async function runAgent(context: CliContext, request: AgentRunRequest): Promise<AgentRunResult> {
   const { gateway, printer } = context;
-  const { project, shape } = request;
-  const body = { project, ...shape };
+  const { project, shape, confirm } = request;
+  const body = { project, ...shape, confirm };
   // Not cut short by an interruption: a session whose id we do not know could not be closed.
   const signal = AbortSignal.timeout(OPEN_TIMEOUT_MS);
   const { sessionId } = await gateway.call(SessionView, 'POST', '/v1/sessions', { body, signal });
@@ -58,7 +60,7 @@ async function runInSession(
   const { runId } = await gateway.call(RunView, 'POST', `/v1/sessions/${sessionId}/runs`, {
     body: { prompt, closeWhenDone: !keepOpen },
   });
-  const entries = await watch(context, sessionId, keepOpen ? runId : null);
+  const entries = await watchSession(context, sessionId, keepOpen ? runId : null);
   const session = keepOpen
     ? await gateway.call(SessionView, 'GET', `/v1/sessions/${sessionId}`)
     : await awaitSession(context, sessionId, ['closed', 'failed']);
@@ -74,23 +76,6 @@ async function closeAfterInterruption({ gateway, printer }: CliContext, sessionI
     printer.error(e);
     printer.note(`  It may still be open: vmctl close ${sessionId}`);
   }
-}
-
-/** Until the session is closed, or until `lastRun` has ended. With `--json` nothing is shown on the way. */
-async function watch(
-  context: CliContext,
-  sessionId: string,
-  lastRun: string | null,
-): Promise<readonly TranscriptEntry[]> {
-  const { printer } = context;
-  const renderer = new EntryRenderer({ color: printer.isColored, width: printer.width, verbose: false });
-  const entries: TranscriptEntry[] = [];
-  for await (const entry of followSession(context, sessionId)) {
-    entries.push(entry);
-    if (!printer.json) printer.data(renderer.render(entry).join('\n'));
-    if (lastRun !== null && entry.type === 'run_ended' && entry.runId === lastRun) break;
-  }
-  return entries;
 }
 
 const notOpened = (session: SessionView): DomainError =>

@@ -1,3 +1,4 @@
+import type { ConfirmationView } from '@inquest/contracts-agent';
 import type { MachineView, VerdictReport, VerdictView } from '@inquest/contracts-vm';
 
 /** A machine as the platform shows it. */
@@ -49,4 +50,28 @@ export const sampleReport = (verdict: Partial<VerdictView> = {}): VerdictReport 
   verdict: sampleVerdict(verdict),
   engineVersion: '1',
   isProvisional: verdict.ended === false,
+});
+
+/** A question that waits for a person. */
+export const sampleConfirmation = (fields: Partial<ConfirmationView> = {}): ConfirmationView => ({
+  confirmationId: 'cnf-2345678923',
+  sessionId: 'ses-1',
+  project: 'site',
+  runId: 'run-1',
+  callId: 'call-1',
+  argumentsDigest: `sha256:${'0'.repeat(64)}`,
+  verb: 'ask',
+  origin: 'ask',
+  question: 'Delete the old data?',
+  choices: [],
+  argumentsText: '',
+  argumentsLength: 0,
+  state: 'open',
+  choice: null,
+  reason: '',
+  by: null,
+  askedAtMs: 1_700_000_000_000,
+  expiresAtMs: 1_700_003_600_000,
+  endedAtMs: null,
+  ...fields,
 });

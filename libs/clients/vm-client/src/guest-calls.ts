@@ -97,6 +97,7 @@ export abstract class GuestCalls extends NodeCalls {
     return this.onOwnNode(vmOps.locateTerminal, request, options);
   }
 
+  /** `fetchPicture` gets the picture behind the answer's ticket. */
   screenshot(request: IncarnationRequest, options?: CallOptions): Promise<ScreenshotView> {
     return this.onOwnNode(vmOps.screenshot, request, options);
   }

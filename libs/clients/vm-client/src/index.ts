@@ -1,2 +1,3 @@
 export { chooseNode } from './choose-node';
 export { VmClient } from './vm-client';
+export { fetchPicture } from './fetch-picture';

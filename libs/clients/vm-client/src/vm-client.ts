@@ -20,6 +20,8 @@ import {
   type ShutdownMachineRequest,
   type StartGroupRequest,
   type StartMachineRequest,
+  type TemplateStateRequest,
+  type TemplateStateView,
   type TemplateView,
   type UnshareRequest,
   type VerdictReport,
@@ -152,6 +154,15 @@ export class VmClient extends GuestCalls {
   /** Makes the template of a frozen version on one node, unless that node has it. */
   makeTemplate(node: string, request: MakeTemplateRequest, options: CallOptions = {}): Promise<TemplateView> {
     return this.onNode(node, vmOps.makeTemplate, request, options);
+  }
+
+  /** How the template of a version stands on every node that answers. */
+  templateStates(
+    request: TemplateStateRequest,
+    options: Pick<CallOptions, 'signal'> = {},
+  ): Promise<TemplateStateView[]> {
+    const gathering = { windowMs: GATHER_WINDOW_MS, quietMs: LIST_QUIET_MS, ...options };
+    return this.rpc.gather(vmOps.templateState, request, gathering);
   }
 
   /** Has every node remove the templates of a version that nothing starts on any more; the nodes that did. */

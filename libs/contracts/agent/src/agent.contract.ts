@@ -13,9 +13,18 @@ import {
   Nullable,
   PageRequest,
   PersonView,
+  StreamTicket,
 } from '@inquest/contracts-base';
 import { VerdictView } from '@inquest/contracts-vm';
 import { PublicationView } from '@inquest/contracts-publish';
+import {
+  AnswerConfirmationRequest,
+  ConfirmationList,
+  ConfirmationPolicy,
+  ConfirmationRequest,
+  ConfirmationView,
+  ListConfirmationsRequest,
+} from './confirmations.dto';
 
 /** `agent`: a model acts. `hand`: a person invokes the verbs; the same machinery without a model. */
 export const SESSION_MODES = ['agent', 'hand'] as const;
@@ -42,6 +51,8 @@ export class OpenSessionRequest {
   @Nullable() @IsId() readonly chat: string | null = null;
   /** Author of the commits; null: the service's own name. */
   @Nullable() @IsNested(() => PersonView) readonly author: PersonView | null = null;
+  /** What a person must approve of in each of its runs; null: nothing. */
+  @Nullable() @IsNested(() => ConfirmationPolicy) readonly confirm: ConfirmationPolicy | null = null;
 }
 
 /** One conversation's use of one machine for one project. */
@@ -83,6 +94,8 @@ export class SubmitRunRequest extends SessionRequest {
   @IsText(64 * 1024, 1) readonly prompt!: string;
   /** When the run has ended: power off, draw the verdict, publish, close the session. */
   @IsBoolean() readonly closeWhenDone: boolean = false;
+  /** What a person must approve of in this run, besides what the session says. */
+  @Nullable() @IsNested(() => ConfirmationPolicy) readonly confirm: ConfirmationPolicy | null = null;
 }
 
 /** Characters of a run's summary. */
@@ -126,6 +139,8 @@ export class VerbResult {
   /** For the model or the person. */
   @IsString() readonly text!: string;
   @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly durationMs!: number;
+  /** Where the PNG that the verb took waits for its one reader; never told outside the platform. */
+  @Nullable() @IsNested(() => StreamTicket) readonly picture: StreamTicket | null = null;
 }
 
 export class CloseSessionRequest extends SessionRequest {
@@ -215,9 +230,29 @@ export const agentOps = {
     response: TranscriptPage,
     timeoutMs: 10_000,
   }),
+  listConfirmations: operation({
+    subject: `${SUBJECT}.list-confirmations`,
+    request: ListConfirmationsRequest,
+    response: ConfirmationList,
+    timeoutMs: 5_000,
+  }),
+  showConfirmation: operation({
+    subject: `${SUBJECT}.show-confirmation`,
+    request: ConfirmationRequest,
+    response: ConfirmationView,
+    timeoutMs: 5_000,
+  }),
+  answerConfirmation: operation({
+    subject: `${SUBJECT}.answer-confirmation`,
+    request: AnswerConfirmationRequest,
+    response: ConfirmationView,
+    timeoutMs: 10_000,
+  }),
 } as const;
 
-/** `inquest.v1.evt.agent.progress.<sessionId>` */
+/** Each with the session's id behind it, e.g. `inquest.v1.evt.agent.progress.<sessionId>`. */
 export const agentEvents = {
   progress: event({ subject: 'inquest.v1.evt.agent.progress', body: SessionProgress }),
+  /** A confirmation was asked for, or is not open any more. */
+  confirmationChanged: event({ subject: 'inquest.v1.evt.agent.confirmation-changed', body: ConfirmationView }),
 } as const;

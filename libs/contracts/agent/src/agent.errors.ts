@@ -50,6 +50,42 @@ export const agentError = defineErrors({
     when: 'The agent-service that worked on the run stopped before it was done.',
     remediation: 'The transcript is kept up to that point; submit the run again.',
   },
+  CONFIRMATION_UNKNOWN: {
+    fault: 'caller',
+    status: 404,
+    when: 'No confirmation has that id.',
+    remediation: 'List the open ones with `vmctl agent confirmations`.',
+  },
+  CONFIRMATION_MISMATCH: {
+    fault: 'caller',
+    status: 409,
+    when: 'The answer names another run, call or digest of arguments than the confirmation is bound to.',
+    remediation: 'Show the confirmation again and answer what it asks now.',
+  },
+  CONFIRMATION_SETTLED: {
+    fault: 'caller',
+    status: 409,
+    when: 'The confirmation was answered already, or withdrawn because its run ended.',
+    remediation: 'Nothing is left to do; show the confirmation to see what became of it.',
+  },
+  CONFIRMATION_EXPIRED: {
+    fault: 'caller',
+    status: 410,
+    when: 'The answer came after the time in which it was waited for. The model was told that nobody answered.',
+    remediation: 'Submit another run; INQUEST_CONFIRMATION_TIMEOUT_MS of agent-service sets how long is waited.',
+  },
+  CONFIRMATION_CHOICE_WRONG: {
+    fault: 'caller',
+    status: 422,
+    when: 'An approval names no choice where there are some, or one that is not on offer.',
+    remediation: 'Approve with one of the choices that the message lists, or deny.',
+  },
+  CONFIRMATION_ACTIVE: {
+    fault: 'infra',
+    status: 409,
+    when: 'A run that waits for a person asked for a second confirmation; one at a time is open in a run.',
+    remediation: 'Answer the open one, or cancel the run.',
+  },
   VERB_UNKNOWN: {
     fault: 'caller',
     status: 404,

@@ -12,6 +12,7 @@ describe('the verb table', () => {
       'screenshot',
       'check_internet',
       'git_commit',
+      'ask',
       'done',
     ]);
     for (const name of VERB_NAMES) expect(isVerbName(name)).toBe(true);

@@ -1,4 +1,4 @@
-import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
+import { ArrayMaxSize, ArrayUnique, IsArray, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { Described, IsGuestPath, IsText, IsWhole, Nullable } from '@inquest/contracts-base';
 import type { DtoClass } from '@inquest/kernel';
 
@@ -78,6 +78,26 @@ export class GitCommitArguments {
 
 export class ScreenshotArguments {}
 
+/** Of a question to a person, and of each choice it offers. Characters. */
+export const QUESTION_LENGTH = 2_000;
+export const CHOICE_LENGTH = 120;
+/** Choices that one question may offer. */
+export const MAX_CHOICES = 8;
+
+export class AskArguments {
+  @Described('The question, with everything the person must know to decide. It can be answered with yes or no.')
+  @IsText(QUESTION_LENGTH, 1)
+  readonly question!: string;
+
+  @Described('What the person may choose from instead of a plain yes. Each must make sense by itself.')
+  @IsArray()
+  @ArrayMaxSize(MAX_CHOICES)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @Length(1, CHOICE_LENGTH, { each: true })
+  readonly choices: string[] = [];
+}
+
 export class DoneArguments {
   @Described('What was made and how it was checked, for the person who asked.')
   @IsText(PROSE_LENGTH, 1)
@@ -137,6 +157,12 @@ export const VERBS = {
       'Commit the project as it stands in /mnt/project. The commit is made on the host, without scratch files; what was held back is reported.',
     arguments: GitCommitArguments,
     changesMachine: true,
+  },
+  ask: {
+    description:
+      'Ask a person to decide, and wait for the answer: approval (of one of the choices, if you offer any) or denial, with what they said. Only for what no tool can tell you and you must not decide yourself. That nobody answered in time is not a denial.',
+    arguments: AskArguments,
+    changesMachine: false,
   },
   done: {
     description: 'Say that the request is fulfilled, with a summary for the person who asked. Ends the run.',

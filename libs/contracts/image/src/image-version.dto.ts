@@ -13,6 +13,10 @@ export type ImageOrigin = (typeof IMAGE_ORIGINS)[number];
 export const CHECK_OUTCOMES = ['passed', 'failed', 'unchecked'] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 
+/** As vm-service has them. */
+export const VERSION_TEMPLATE_STATES = ['ready', 'making', 'missing', 'outdated', 'damaged', 'unsupported'] as const;
+export type VersionTemplateState = (typeof VERSION_TEMPLATE_STATES)[number];
+
 /** Packages that are recorded of one version: a desktop has two thousand. */
 export const MAX_PACKAGES = 5_000;
 
@@ -49,6 +53,10 @@ export class ImageVersionView {
   /** The version that this one was unfrozen from; null when it began by itself. */
   @Nullable() @IsVersion() readonly parentVersion!: number | null;
   @IsListOf(() => SmokeCheckView, 64) readonly checks!: SmokeCheckView[];
+  /** How long the smoke gate took that it passed; null before, and where it was not measured. */
+  @Nullable() @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly smokeMs!: number | null;
+  /** How long the nodes took to make its template when it was frozen; null where none was made, or not measured. */
+  @Nullable() @IsWhole(0, Number.MAX_SAFE_INTEGER) readonly templateMs!: number | null;
   /** Its files are gone; the record of what it was stays, and its number is never used again. */
   @IsBoolean() readonly isRemoved!: boolean;
   @IsTimeMs() readonly createdAtMs!: number;
@@ -85,6 +93,15 @@ export class PackageView {
   @IsText(256) readonly version!: string;
 }
 
+/** How the template of a version, for machines of the size that the image declares, stands on one node. */
+export class VersionTemplateView {
+  @IsId() readonly node!: string;
+  /** `ready` lets machines start as clones; `unsupported` says that the node never has templates. Else they boot. */
+  @IsIn(VERSION_TEMPLATE_STATES) readonly state!: VersionTemplateState;
+  /** Why; empty when there is nothing to say. */
+  @IsText(2048) readonly detail!: string;
+}
+
 /** Everything about one version: where it comes from, what stands on it, what it takes. */
 export class ImageVersionDetail {
   @IsNested(() => ImageVersionView) readonly version!: ImageVersionView;
@@ -102,4 +119,6 @@ export class ImageVersionDetail {
   @Nullable() @IsText(512) readonly unfreezeReason!: string | null;
   /** The record of its files; empty before freeze. */
   @IsListOf(() => SealedFileView, 16) readonly files!: SealedFileView[];
+  /** On all nodes that answer; empty for a version that is not frozen. */
+  @IsListOf(() => VersionTemplateView, 500) readonly templates!: VersionTemplateView[];
 }

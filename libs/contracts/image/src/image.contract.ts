@@ -16,7 +16,7 @@ import {
 } from '@inquest/contracts-base';
 import { ImageDiffRequest, ImageDiffView } from './image-diff.dto';
 import { ImportImageRequest, NamedVersionRequest, UnfreezeRequest, UploadImageRequest } from './image-life.dto';
-import { ImageVersionDetail, ImageVersionView, SealedFileView } from './image-version.dto';
+import { ImageVersionDetail, ImageVersionView, SealedFileView, VersionTemplateView } from './image-version.dto';
 
 /** A named base system. */
 export class ImageView {
@@ -27,6 +27,8 @@ export class ImageView {
   /** A working copy is open: sessions that name no version are refused. */
   @IsBoolean() readonly isUnfrozen!: boolean;
   @IsListOf(() => ImageVersionView, 200) readonly versions!: ImageVersionView[];
+  /** Of `frozenVersion`, on all nodes that answer; empty in listings. */
+  @IsListOf(() => VersionTemplateView, 500) readonly templates: VersionTemplateView[] = [];
 }
 
 export class ImageList {
@@ -115,6 +117,13 @@ export const imageOps = {
   }),
   verify: operation({
     subject: `${SUBJECT}.verify`,
+    request: ImageVersionRequest,
+    response: OperationView,
+    timeoutMs: 10_000,
+  }),
+  /** Has every node make the template of a frozen version that it does not have; this is done by itself, too. */
+  makeTemplate: operation({
+    subject: `${SUBJECT}.make-template`,
     request: ImageVersionRequest,
     response: OperationView,
     timeoutMs: 10_000,

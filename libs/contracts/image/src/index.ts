@@ -28,9 +28,12 @@ export {
   PackageView,
   SealedFileView,
   SmokeCheckView,
+  VERSION_TEMPLATE_STATES,
+  VersionTemplateView,
   type CheckOutcome,
   type ImageOrigin,
   type ImageState,
+  type VersionTemplateState,
 } from './image-version.dto';
 export {
   CancelOperationRequest,

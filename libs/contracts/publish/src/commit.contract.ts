@@ -1,5 +1,15 @@
 import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
-import { IsId, IsListOf, IsNested, IsText, IsTimeMs, IsWhole, Nullable, PersonView } from '@inquest/contracts-base';
+import {
+  ErrorView,
+  IsId,
+  IsListOf,
+  IsNested,
+  IsText,
+  IsTimeMs,
+  IsWhole,
+  Nullable,
+  PersonView,
+} from '@inquest/contracts-base';
 
 /** Full id of a commit. */
 export const IsCommit = (): PropertyDecorator => Matches(/^[0-9a-f]{40}$/);
@@ -64,6 +74,8 @@ export class CommitView {
   /** Entries that cannot be taken for safety: a nested .git, a device, a path that leaves the tree. */
   @IsWhole(0, 10_000_000) readonly refusedCount!: number;
   @IsListOf(() => HeldView, MAX_LISTED_PATHS) readonly refused!: HeldView[];
-  /** What else the author should know, e.g. that the project's own scratch rules cannot be read. */
+  /** What else the author should know, in words, e.g. that the project's own scratch rules cannot be read. */
   @IsArray() @ArrayMaxSize(16) @IsString({ each: true }) readonly warnings: string[] = [];
+  /** Why the project's own scratch rules were left out of this commit, so that the default ones alone decided; null: they were not. */
+  @Nullable() @IsNested(() => ErrorView) readonly rulesProblem: ErrorView | null = null;
 }

@@ -19,8 +19,11 @@ export class PublishRequest extends ProjectRequest {
 export const PUBLICATION_STATES = ['pending', 'published', 'failed', 'skipped'] as const;
 export type PublicationState = (typeof PUBLICATION_STATES)[number];
 
-/** What follows a push, in this order. */
-export const PUBLICATION_STEPS = ['pull-request', 'release', 'topics'] as const;
+/**
+ * What belongs to a push, in this order. `base-branch` comes before it and is there only when it was needed: the branch
+ * that a pull request asks to be merged into was made where the session began.
+ */
+export const PUBLICATION_STEPS = ['base-branch', 'pull-request', 'release', 'topics'] as const;
 export type PublicationStepKind = (typeof PUBLICATION_STEPS)[number];
 
 /** `skipped`: it cannot be done at this forge as it is now; the message says why. A retry tries it again. */
@@ -81,6 +84,8 @@ export class PublicationView {
   @Nullable() @IsNested(() => ReleaseView) readonly release: ReleaseView | null = null;
   @IsWhole(0, 10_000_000) readonly heldCount!: number;
   @IsListOf(() => HeldView, MAX_LISTED_PATHS) readonly held!: HeldView[];
+  /** Why the project's own scratch rules had no part in what was held back; null: they had, or there are none. */
+  @Nullable() @IsNested(() => ErrorView) readonly rulesProblem: ErrorView | null = null;
   @IsTimeMs() readonly createdAtMs!: number;
   @Nullable() @IsTimeMs() readonly publishedAtMs!: number | null;
 }

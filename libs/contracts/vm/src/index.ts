@@ -41,10 +41,12 @@ export {
 } from './machine.dto';
 export {
   ClickRequest,
+  InputRequest,
   InputView,
   POINTER_BUTTONS,
   PressKeysRequest,
   SCREEN_MAX_PIXELS,
+  SCREENSHOT_MAX_BYTES,
   ScreenshotView,
   SCROLL_DIRECTIONS,
   ScrollRequest,
@@ -62,7 +64,16 @@ export {
 } from './serial.dto';
 export { GROUP_NAME_PATTERN, GROUP_SIZE, StartGroupRequest } from './group.dto';
 export { MAX_NAMED_LINKS, MAX_SHARES, ShareView, ShareWish } from './share.dto';
-export { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';
+export {
+  MakeTemplateRequest,
+  RemovedTemplatesView,
+  RemoveTemplatesRequest,
+  TEMPLATE_STATES,
+  TemplateStateRequest,
+  TemplateStateView,
+  TemplateView,
+  type TemplateState,
+} from './template.dto';
 export {
   EXEC_REPLY_OUTPUT_BYTES,
   ExecOutputView,

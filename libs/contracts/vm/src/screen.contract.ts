@@ -13,6 +13,7 @@ const SUBJECT = 'inquest.v1.cmd.vm';
 
 /** The calls about the screen of a machine, which need nothing of its guest. */
 export const screenOps = {
+  /** The picture itself goes by HTTP: it may be larger than a message. */
   screenshot: operation({
     subject: `${SUBJECT}.screenshot`,
     perNode: true,

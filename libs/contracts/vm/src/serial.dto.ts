@@ -15,6 +15,8 @@ export class ExecSerialRequest extends IncarnationRequest {
   @IsText(SERIAL_COMMAND_MAX_BYTES, 1) readonly command!: string;
   /** A command that has not ended by then is sent an interrupt, and the call fails. */
   @IsWhole(SERIAL_TIMEOUT_MS.min, SERIAL_TIMEOUT_MS.max) readonly timeoutMs: number = SERIAL_TIMEOUT_MS.default;
+  /** Who asked, for the evidence of the machine. */
+  @IsText(64) readonly by: string = 'caller';
 }
 
 /** A command that ran by the serial port. Failing is a result, not an error. */

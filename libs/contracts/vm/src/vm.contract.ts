@@ -38,7 +38,14 @@ import {
 import { screenOps } from './screen.contract';
 import { ExecSerialRequest, ExecSerialView } from './serial.dto';
 import { terminalOps } from './terminal.contract';
-import { MakeTemplateRequest, RemovedTemplatesView, RemoveTemplatesRequest, TemplateView } from './template.dto';
+import {
+  MakeTemplateRequest,
+  RemovedTemplatesView,
+  RemoveTemplatesRequest,
+  TemplateStateRequest,
+  TemplateStateView,
+  TemplateView,
+} from './template.dto';
 
 const SUBJECT = 'inquest.v1.cmd.vm';
 
@@ -80,6 +87,13 @@ export const vmOps = {
     request: MakeTemplateRequest,
     response: TemplateView,
     timeoutMs: 300_000,
+  }),
+  /** Gathered: each node says how it stands with a template. Looks at files, and makes nothing. */
+  templateState: operation({
+    subject: `${SUBJECT}.template-state`,
+    request: TemplateStateRequest,
+    response: TemplateStateView,
+    timeoutMs: 2_000,
   }),
   /** Gathered: every node removes what it has of a version that nothing starts on any more. */
   removeTemplates: operation({

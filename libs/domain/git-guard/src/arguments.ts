@@ -30,44 +30,50 @@ export interface ScannedArguments {
 
 export interface ScanRules {
   /** Options that take the next word, or the rest of a short cluster, as their value. */
-  readonly valued: ReadonlySet<string>;
+  readonly valued: readonly string[];
   /** Everything from the first operand on is an operand: the habit of commands that run another command. */
   readonly stopsAtOperand: boolean;
 }
 
-interface ScannedOption {
-  readonly name: string;
-  readonly value: Field | null;
-  readonly takesNext: boolean;
-}
+type Options = Map<string, Field | null>;
 
-function scanLongOption(field: Field, valued: ReadonlySet<string>): ScannedOption {
+/** Records a long option; true when it takes the next word as its value. */
+function scanLongOption(field: Field, valued: readonly string[], options: Options): boolean {
   const equals = field.text.indexOf('=');
-  if (equals < 0) return { name: field.text, value: null, takesNext: valued.has(field.text) };
+  if (equals < 0) {
+    options.set(field.text, null);
+    return valued.includes(field.text);
+  }
   const value = derivedField(field.text.slice(equals + 1), field.pos, field.isKnown);
-  return { name: field.text.slice(0, equals), value, takesNext: false };
+  options.set(field.text.slice(0, equals), value);
+  return false;
 }
 
-function* scanShortCluster(field: Field, valued: ReadonlySet<string>): Generator<ScannedOption> {
-  for (let i = 1; i < field.text.length; i++) {
-    const name = `-${field.text.charAt(i)}`;
-    if (!valued.has(name)) {
-      yield { name, value: null, takesNext: false };
+/** Records the options of `-abc`; the name of the last one when that takes the next word as its value, or null. */
+function scanShortCluster(field: Field, valued: readonly string[], options: Options): string | null {
+  const { text } = field;
+  for (let i = 1; i < text.length; i++) {
+    const name = `-${text.charAt(i)}`;
+    if (!valued.includes(name)) {
+      options.set(name, null);
       continue;
     }
-    const rest = field.text.slice(i + 1);
-    const value = rest === '' ? null : derivedField(rest, field.pos, field.isKnown);
-    yield { name, value, takesNext: value === null };
-    return;
+    if (i + 1 === text.length) return name;
+    options.set(name, derivedField(text.slice(i + 1), field.pos, field.isKnown));
+    return null;
   }
+  return null;
 }
 
-const scanOption = (field: Field, valued: ReadonlySet<string>): Iterable<ScannedOption> =>
-  field.text.startsWith('--') ? [scanLongOption(field, valued)] : scanShortCluster(field, valued);
+/** Records the options of one word; the name of the one that takes the next word as its value, or null. */
+function scanOption(field: Field, valued: readonly string[], options: Options): string | null {
+  if (!field.text.startsWith('--')) return scanShortCluster(field, valued, options);
+  return scanLongOption(field, valued, options) ? field.text : null;
+}
 
 /** Splits the words after a command name into options and operands. Never fails: an unknown option is an option. */
 export function scanArguments(args: readonly Field[], rules: ScanRules): ScannedArguments {
-  const options = new Map<string, Field | null>();
+  const options: Options = new Map();
   const operands: Field[] = [];
   for (let i = 0; i < args.length; i++) {
     const field = args[i] as Field;
@@ -78,10 +84,8 @@ export function scanArguments(args: readonly Field[], rules: ScanRules): Scanned
       operands.push(field);
       continue;
     }
-    for (const option of scanOption(field, rules.valued)) {
-      if (option.takesNext) i++;
-      options.set(option.name, option.takesNext ? (args[i] ?? null) : option.value);
-    }
+    const waiting = scanOption(field, rules.valued, options);
+    if (waiting !== null) options.set(waiting, args[++i] ?? null);
   }
   return { options, operands };
 }

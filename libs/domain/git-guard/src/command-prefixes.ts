@@ -18,6 +18,10 @@ export interface CommandPrefix {
   readonly joinsScript?: true;
   /** The script runs in the calling shell, so that its assignments last. */
   readonly runsInSameShell?: true;
+  /** Its options are too many or take too many words to be told apart: the first word that names a command begins one. */
+  readonly findsCommand?: true;
+  /** Words after which arguments follow; with no command line before them, each is a script. */
+  readonly listMarkers?: readonly string[];
   /** Words from standard input are appended to the command line. */
   readonly appendsStdin?: true;
   /** A script, not a command line, follows as the first operand. */
@@ -36,6 +40,7 @@ const PLAIN: CommandPrefix = {};
 export const COMMAND_PREFIXES: ReadonlyMap<string, CommandPrefix> = new Map<string, CommandPrefix>(
   Object.entries({
     builtin: PLAIN,
+    bwrap: { findsCommand: true },
     busybox: PLAIN,
     catchsegv: PLAIN,
     chroot: { ownOperands: 1 },
@@ -50,10 +55,12 @@ export const COMMAND_PREFIXES: ReadonlyMap<string, CommandPrefix> = new Map<stri
       takesAssignments: true,
       scriptOptions: ['-S', '--split-string'],
     },
+    entr: PLAIN,
     eval: { joinsScript: true, runsInSameShell: true },
     exec: { valued: ['-a'] },
     fakeroot: { valued: ['-l', '-s', '-i', '-b'] },
     faketime: { ownOperands: 1 },
+    firejail: { findsCommand: true },
     flock: { valued: ['-w', '--timeout', '-E', '-c', '--command'], ownOperands: 1, scriptOptions: ['-c', '--command'] },
     gosu: { ownOperands: 1 },
     ionice: { valued: ['-c', '--class', '-n', '--classdata', '-p', '-P', '-u'] },
@@ -63,13 +70,19 @@ export const COMMAND_PREFIXES: ReadonlyMap<string, CommandPrefix> = new Map<stri
     nohup: PLAIN,
     nsenter: { valued: ['-t', '--target', '-S', '--setuid', '-G', '--setgid'] },
     numactl: { valued: ['-N', '-m', '-C', '-p', '-i'] },
-    parallel: { valued: ['-j', '--jobs', '-a', '--arg-file', '-I', '-N', '-n', '-L'], joinsScript: true },
+    parallel: {
+      valued: ['-j', '--jobs', '-a', '--arg-file', '-I', '-N', '-n', '-L'],
+      joinsScript: true,
+      listMarkers: [':::', ':::+'],
+    },
     pkexec: { valued: ['--user'] },
+    proot: { findsCommand: true },
     prlimit: { valued: ['-p', '--pid'] },
     proxychains: { valued: ['-f'] },
     proxychains4: { valued: ['-f'] },
     rlwrap: { valued: ['-f', '-H', '-C'] },
     runuser: SU,
+    screen: { findsCommand: true },
     script: {
       valued: ['-c', '--command', '-o', '-O', '-I', '-B', '-T', '-E'],
       scriptOptions: ['-c', '--command'],
@@ -168,7 +181,7 @@ export const SHELLS: ReadonlySet<string> = new Set([
 ]);
 
 /** Options of the shells that take the next word as their value: bash(1), dash(1), zsh(1). */
-export const SHELL_VALUED_OPTIONS: ReadonlySet<string> = new Set(['-o', '-O', '--rcfile', '--init-file']);
+export const SHELL_VALUED_OPTIONS: readonly string[] = ['-o', '-O', '--rcfile', '--init-file'];
 
 /** Commands that always read a script on standard input. */
 export const STDIN_SCRIPT_COMMANDS: ReadonlySet<string> = new Set(['at', 'batch']);

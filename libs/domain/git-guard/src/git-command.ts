@@ -7,17 +7,13 @@ export interface GitWrite {
   readonly isKnownCommand: boolean;
 }
 
-const DASHED = /^git-([a-z][a-z0-9-]*)$/;
+const DASHED_PREFIX = 'git-';
 
-const basename = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-
-/** True when running `command` runs git, by any path. */
-export const isGit = (command: Field): boolean => command.isKnown && basename(command.text) === 'git';
-
-/** The subcommand of a dashed git program (`/usr/lib/git-core/git-add`), or null when it is no program of git's own. */
-export function dashedSubcommand(command: Field): string | null {
-  const name = DASHED.exec(basename(command.text))?.[1];
-  return command.isKnown && name !== undefined && effectOf(name) !== null ? name : null;
+/** The subcommand of a dashed git program (`git-add`), or null when it is no program of git's own. */
+export function dashedSubcommand(program: string): string | null {
+  if (!program.startsWith(DASHED_PREFIX)) return null;
+  const name = program.slice(DASHED_PREFIX.length);
+  return effectOf(name) === null ? null : name;
 }
 
 /** The words after `git` and its global options, subcommand first; empty when git only prints about itself. */
@@ -46,14 +42,16 @@ const hasVerb = (verbs: readonly string[] | undefined, operand: Field | undefine
   operand?.isKnown === true && verbs !== undefined && verbs.includes(operand.text);
 
 function formWrites(forms: SubcommandForms, args: readonly Field[]): boolean {
-  const { options, operands } = scanArguments(args, { valued: new Set(forms.valued), stopsAtOperand: false });
+  const { options, operands } = scanArguments(args, { valued: forms.valued ?? [], stopsAtOperand: false });
   const hasOption = (names: readonly string[] | undefined): boolean =>
     names?.some((name) => options.has(name)) === true;
   if (hasOption(forms.dryRunOptions)) return false;
   if (hasOption(forms.writeOptions)) return true;
   if (hasOption(forms.readOptions)) return false;
-  if (hasVerb(forms.readVerbs, operands[0])) return false;
-  if (hasVerb(forms.writeVerbs, operands[0])) return true;
+  // What stands behind `--` is a path: `git stash -- list`.
+  const verb = args.find(({ text }) => text === '--' || text === operands[0]?.text);
+  if (hasVerb(forms.readVerbs, verb)) return false;
+  if (hasVerb(forms.writeVerbs, verb)) return true;
   if (operands.length <= (forms.maxReadOperands ?? -1)) return false;
   return forms.otherwiseReads !== true;
 }
@@ -63,8 +61,10 @@ function formWrites(forms: SubcommandForms, args: readonly Field[]): boolean {
  * that writes; one that is only known at run time is not guessed.
  */
 export function findGitWrite(words: readonly Field[]): GitWrite | null {
-  const [subcommand, ...args] = words;
-  if (subcommand === undefined || !subcommand.isKnown) return null;
+  const [spelt, ...args] = words;
+  if (spelt === undefined || !spelt.isKnown) return null;
+  // Of lines that end in CR LF.
+  const subcommand = { text: spelt.text.replace(/\r$/, '') };
   const effect = effectOf(subcommand.text);
   if (effect === null) return { subcommand: subcommand.text, isKnownCommand: false };
   if (effect === 'reads' || asksForHelp(args)) return null;

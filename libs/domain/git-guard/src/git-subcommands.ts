@@ -236,4 +236,6 @@ export const GLOBAL_INFO_OPTIONS: ReadonlySet<string> = new Set([
   '--man-path',
   '--info-path',
   '--list-cmds',
+  // With a value it is an option like others.
+  '--exec-path',
 ]);

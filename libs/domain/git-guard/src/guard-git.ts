@@ -29,7 +29,7 @@ const tooLong = (script: string): WalkResult => ({
 
 function walk(script: string): WalkResult {
   try {
-    return new ScriptWalker().walk(script);
+    return new ScriptWalker(script).walk();
   } catch (e) {
     // The only throw left: text nested so deep that the stack ran out.
     if (e instanceof RangeError || (e as Error).name === 'RangeError')

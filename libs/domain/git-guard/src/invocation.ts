@@ -8,7 +8,7 @@ import {
   type CommandMarkers,
   type CommandPrefix,
 } from './command-prefixes';
-import { dashedSubcommand, isGit, subcommandWords } from './git-command';
+import { dashedSubcommand, subcommandWords } from './git-command';
 
 /** What running one command line comes to, once the commands that run other commands are taken off. */
 export type Invocation =
@@ -21,6 +21,13 @@ export type Invocation =
       readonly positionals: readonly Field[];
       readonly runsInSameShell: boolean;
     }
+  /** Runs a shell script that is in a file. */
+  | {
+      readonly kind: 'file-script';
+      readonly file: Field;
+      readonly positionals: readonly Field[];
+      readonly runsInSameShell: boolean;
+    }
   /** Runs a shell script that it reads from standard input. */
   | { readonly kind: 'stdin-script' }
   /** More prefixes than are followed. */
@@ -29,6 +36,11 @@ export type Invocation =
   | { readonly kind: 'other'; readonly name: string; readonly args: readonly Field[] };
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
+
+// `"$PREFIX/bin/git"` runs git, whatever the prefix is.
+const DYNAMIC_DIRECTORY = /\/git(?:-[a-z-]+)?$/;
+
+const SOURCE_COMMANDS: ReadonlySet<string> = new Set(['.', 'source']);
 
 const STDIN_FILES: ReadonlySet<string> = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
 
@@ -46,21 +58,23 @@ const MAX_PREFIXES = 32;
 export const resolveInvocations = (argv: readonly Field[], stdin: Field | null): readonly Invocation[] =>
   resolve(argv, stdin, 0);
 
-function resolve([command, ...args]: readonly Field[], stdin: Field | null, depth: number): readonly Invocation[] {
+function resolve(argv: readonly Field[], stdin: Field | null, depth: number): readonly Invocation[] {
+  const [command] = argv;
   if (command === undefined) return [];
   if (depth > MAX_PREFIXES) return [{ kind: 'too-deep' }];
+  const args = argv.slice(1);
   // `$SUDO git add`: a dynamic word before git or a prefix is most likely an empty variable or a prefix.
-  if (!command.isKnown) {
+  if (!command.isKnown && !DYNAMIC_DIRECTORY.test(command.text)) {
     const known = args.findIndex(({ isKnown }) => isKnown);
     return startsCommand(args[known]) ? resolve(args.slice(known), stdin, depth + 1) : [];
   }
-  if (isGit(command)) return resolveGit(command, subcommandWords(args), stdin, depth);
-  const dashed = dashedSubcommand(command);
-  if (dashed !== null) return [{ kind: 'git', command, words: [derivedField(dashed, command.pos), ...args] }];
   const name = basename(command.text);
+  if (name === 'git') return resolveGit(command, subcommandWords(args), stdin, depth);
+  const dashed = dashedSubcommand(name);
+  if (dashed !== null) return [{ kind: 'git', command, words: [derivedField(dashed, command.pos), ...args] }];
   if (SHELLS.has(name)) return resolveShell(args);
   if (STDIN_SCRIPT_COMMANDS.has(name)) return [{ kind: 'stdin-script' }];
-  if (name === '.' || name === 'source') return resolveScriptFile(args, true);
+  if (SOURCE_COMMANDS.has(name)) return resolveScriptFile(args, true);
   const markers = EMBEDDED_COMMANDS.get(name);
   if (markers !== undefined) return embeddedLines(args, markers).flatMap((line) => resolve(line, stdin, depth + 1));
   const prefix = COMMAND_PREFIXES.get(name);
@@ -68,10 +82,26 @@ function resolve([command, ...args]: readonly Field[], stdin: Field | null, dept
   return [{ kind: 'other', name: command.text, args }];
 }
 
+/**
+ * False for a command that runs nothing but itself, whatever its arguments are: neither git, nor a shell, nor a command
+ * that runs another one.
+ */
+export function mayRunOthers(command: string): boolean {
+  const name = basename(command);
+  return (
+    COMMAND_PREFIXES.has(name) ||
+    SHELLS.has(name) ||
+    EMBEDDED_COMMANDS.has(name) ||
+    STDIN_SCRIPT_COMMANDS.has(name) ||
+    SOURCE_COMMANDS.has(name) ||
+    name.startsWith('git')
+  );
+}
+
 function startsCommand(field: Field | undefined): boolean {
   if (field?.isKnown !== true) return false;
   const name = basename(field.text);
-  return isGit(field) || SHELLS.has(name) || COMMAND_PREFIXES.has(name);
+  return name === 'git' || SHELLS.has(name) || COMMAND_PREFIXES.has(name);
 }
 
 function resolveGit(
@@ -80,9 +110,10 @@ function resolveGit(
   stdin: Field | null,
   depth: number,
 ): readonly Invocation[] {
-  const [subcommand, verb, ...rest] = words;
-  if (subcommand?.text !== 'submodule' || verb?.text !== 'foreach') return [{ kind: 'git', command, words }];
-  const line = scanArguments(rest, { valued: new Set(), stopsAtOperand: true }).operands;
+  const [verb, ...rest] =
+    words[0]?.text === 'submodule' ? scanArguments(words.slice(1), { valued: [], stopsAtOperand: true }).operands : [];
+  if (verb?.text !== 'foreach') return [{ kind: 'git', command, words }];
+  const line = scanArguments(rest, { valued: [], stopsAtOperand: true }).operands;
   return line.length === 1 ? joinedScript(line) : resolve(line, stdin, depth + 1);
 }
 
@@ -101,7 +132,7 @@ function resolveShell(args: readonly Field[]): readonly Invocation[] {
 function resolveScriptFile([file, ...positionals]: readonly Field[], runsInSameShell: boolean): readonly Invocation[] {
   if (file === undefined) return [];
   if (STDIN_FILES.has(file.text)) return [{ kind: 'stdin-script' }];
-  if (file.fileText === null) return [];
+  if (file.fileText === null) return [{ kind: 'file-script', file, positionals, runsInSameShell }];
   return [{ kind: 'script', script: derivedField(file.fileText, file.pos), positionals, runsInSameShell }];
 }
 
@@ -131,7 +162,7 @@ function resolvePrefix(
   stdin: Field | null,
   depth: number,
 ): readonly Invocation[] {
-  const valued = new Set(prefix.valued);
+  const { valued = [] } = prefix;
   const { options, operands } = scanArguments(args, { valued, stopsAtOperand: true });
   if (hasOption(options, prefix.lookupOptions)) return [];
   if (prefix.commandOptions !== undefined && !hasOption(options, prefix.commandOptions)) {
@@ -143,6 +174,8 @@ function resolvePrefix(
   if (prefix.takesScript === true) return joinedScript(operands.slice(0, 1), prefix.runsInSameShell);
   const line = commandLine(prefix, operands);
   if (line.length === 0) return hasOption(options, prefix.shellOptions) ? [{ kind: 'stdin-script' }] : [];
+  const lists = line.findIndex(({ text }) => prefix.listMarkers?.includes(text) === true);
+  if (lists === 0) return line.slice(1).flatMap((field) => joinedScript([field]));
   if (prefix.joinsScript === true) return joinedScript(line, prefix.runsInSameShell);
   if (prefix.scriptOptions?.includes(line[0]?.text ?? '') === true) return joinedScript(line.slice(1, 2));
   const appended = prefix.appendsStdin === true && stdin !== null ? stdinFields(stdin) : [];
@@ -163,7 +196,13 @@ function scriptFrom(
 }
 
 function commandLine(prefix: CommandPrefix, operands: readonly Field[]): readonly Field[] {
-  const start = prefix.takesAssignments === true ? operands.findIndex(({ text }) => !ASSIGNMENT.test(text)) : 0;
+  if (prefix.findsCommand === true) {
+    const found = operands.findIndex(startsCommand);
+    return found < 0 ? [] : operands.slice(found);
+  }
+  // A lone `-` is an option of env(1).
+  const start =
+    prefix.takesAssignments === true ? operands.findIndex(({ text }) => text !== '-' && !ASSIGNMENT.test(text)) : 0;
   return start < 0 ? [] : operands.slice(start + (prefix.ownOperands ?? 0));
 }
 

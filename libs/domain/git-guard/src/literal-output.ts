@@ -5,12 +5,25 @@ import { MAX_SCRIPT_LENGTH } from './text-budget';
 
 /** The part of the word expander that this file needs; the expander itself asks for the output of substitutions. */
 export interface CommandExpansion {
-  expandCommand(words: Command['args']): readonly (readonly Field[])[];
+  expandCommand(words: Command['args'], name?: Word): readonly (readonly Field[])[];
   expandWord(word: Word): readonly (readonly Field[])[];
 }
 
 // The only escapes of printf(1) that matter for the structure of a script.
 const PRINTF_ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\\': '\\', '"': '"' };
+
+/** The commands whose output is looked at. */
+const PRINTERS: ReadonlySet<string> = new Set([
+  'echo',
+  'printf',
+  'cat',
+  'tee',
+  'which',
+  'type',
+  'command',
+  'readlink',
+  'realpath',
+]);
 
 const isStdin = (redirect: Redirection): boolean =>
   redirect.descriptor === undefined ||
@@ -58,15 +71,20 @@ export function literalOutput(
 }
 
 function joinOutputs(list: Script | CompoundList, words: CommandExpansion, stdin: Field | null): Field | null {
-  const outputs = list.commands.map(({ command }) => literalOutput(command, words, stdin));
-  const known = outputs.filter((output) => output !== null);
-  if (known.length < outputs.length) return null;
-  return known.length === 1 ? (known[0] ?? null) : derivedField(known.map(({ text }) => text).join(''), list.pos);
+  const outputs: Field[] = [];
+  for (const { command } of list.commands) {
+    const output = literalOutput(command, words, stdin);
+    if (output === null) return null;
+    outputs.push(output);
+  }
+  return outputs.length === 1 ? (outputs[0] ?? null) : derivedField(outputs.map(({ text }) => text).join(''), list.pos);
 }
 
 function commandOutput(command: Command, words: CommandExpansion, stdin: Field | null): Field | null {
   if (command.name === undefined) return null;
-  const [name, ...args] = words.expandCommand([command.name, ...command.args])[0] ?? [];
+  // Most commands are none of these, and their words need no expansion to see that.
+  if (command.name.parts === undefined && !PRINTERS.has(command.name.value)) return null;
+  const [name, ...args] = words.expandCommand(command.args, command.name)[0] ?? [];
   if (name?.isKnown !== true) return null;
   const texts = args.map(({ text }) => text);
   const print = (text: string): Field =>
@@ -77,7 +95,7 @@ function commandOutput(command: Command, words: CommandExpansion, stdin: Field |
     );
   switch (name.text) {
     case 'echo':
-      return print(`${withoutEchoOptions(texts).join(' ')}\n`);
+      return print(echoed(texts));
     case 'printf': {
       const output = formatPrintf(texts);
       return output === null ? null : print(output);
@@ -92,6 +110,9 @@ function commandOutput(command: Command, words: CommandExpansion, stdin: Field |
     case 'type':
     case 'command':
       return isGitLookup(name.text, texts) ? print('git\n') : null;
+    case 'readlink':
+    case 'realpath':
+      return /(?:^|\/)git$/.test(texts.at(-1) ?? '') ? print('git\n') : null;
     default:
       return null;
   }
@@ -101,12 +122,16 @@ function commandOutput(command: Command, words: CommandExpansion, stdin: Field |
 const isGitLookup = (name: string, texts: readonly string[]): boolean =>
   texts.at(-1) === 'git' && (name === 'which' || /^-[vpP]$/.test(texts[0] ?? ''));
 
-const withoutEchoOptions = (texts: readonly string[]): readonly string[] => {
+function echoed(texts: readonly string[]): string {
   const first = texts.findIndex((text) => !/^-[neE]+$/.test(text));
-  return first < 0 ? [] : texts.slice(first);
-};
+  const options = first < 0 ? texts : texts.slice(0, first);
+  const line = `${texts.slice(options.length).join(' ')}\n`;
+  if (!options.some((option) => option.includes('e'))) return line;
+  return line.replace(/\\(.)/gs, (match, escaped: string) => PRINTF_ESCAPES[escaped] ?? match);
+}
 
-function formatPrintf([format = '', ...args]: readonly string[]): string | null {
+/** What printf(1) prints; null when it is too long to be a script. */
+export function formatPrintf([format = '', ...args]: readonly string[]): string | null {
   const values = args.values();
   let usedCount = 0;
   const nextValue = (): string => {

@@ -1,23 +1,26 @@
 import {
   forEachChild,
   parse,
-  type ArithmeticCommandExpansion,
-  type Assignment,
   type Command,
-  type CommandExpansionPart,
   type Function as FunctionDefinition,
   type ParsedScript,
   type Pipeline,
-  type ProcessSubstitutionPart,
+  type Statement,
   type SyntaxNode,
+  type Word,
 } from 'unbash';
 
 import { derivedField, type Field } from './arguments';
+import { assignedBy } from './assigning-builtins';
+import { Assignments } from './assignments';
 import { findGitWrite, type GitWrite } from './git-command';
-import { resolveInvocations, type Invocation } from './invocation';
-import { literalOutput, redirectedInput } from './literal-output';
-import { ShellScope, type VariableValue } from './shell-scope';
-import { MAX_WORK_LENGTH, TextBudget } from './text-budget';
+import { mayRunOthers, resolveInvocations, type Invocation } from './invocation';
+import { formatPrintf, literalOutput, redirectedInput } from './literal-output';
+import { excessOf } from './script-bounds';
+import { ScriptFiles } from './script-files';
+import { ShellScope } from './shell-scope';
+import { hasRedirects, holdsNoScript, isSubstitution, type Substitution } from './syntax-nodes';
+import { TextBudget, workLength } from './text-budget';
 import { WordExpander } from './word-expansion';
 
 /** The first write that the walk came to. */
@@ -33,9 +36,8 @@ export interface WalkResult {
   readonly unread: string | null;
 }
 
-type Substitution = CommandExpansionPart | ProcessSubstitutionPart | ArithmeticCommandExpansion;
-
 type ScriptInvocation = Extract<Invocation, { kind: 'script' }>;
+type FileInvocation = Omit<Extract<Invocation, { kind: 'file-script' }>, 'kind'>;
 
 /** Where the text that is being walked stands in the outermost script. */
 interface Origin {
@@ -55,44 +57,71 @@ interface Context {
 // `sh -c` in `sh -c` in `sudo su -c`: people come to three.
 const MAX_DEPTH = 8;
 
-// Quadratic in the parser; no real script comes near.
-const MAX_HEREDOCS = 512;
+// More than the longest command line that people write by far; each may stand for several fields.
+const MAX_WORDS = 4096;
+
+// Far more than people write, each on a line of its own, in the longest script that is examined.
+const MAX_INNER_SCRIPTS = 6144;
 
 // What a call costs besides its body, so that functions which only call each other end soon.
 const CALL_COST = 64;
+
+// Those that change what later words mean.
+const BUILTINS: ReadonlySet<string> = new Set(['set', 'read', 'printf', 'tee']);
 
 const DECLARATIONS: ReadonlySet<string> = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);
 
 /** Walks one script, and the scripts inside it, in source order until a git command that writes. Use it once. */
 export class ScriptWalker {
   private readonly scope = new ShellScope();
-  private readonly budget = new TextBudget(MAX_WORK_LENGTH);
-  private readonly words = new WordExpander(this.scope, this.budget);
+  private readonly budget: TextBudget;
+  private readonly words: WordExpander;
+  private readonly assignments: Assignments;
   private readonly functions = new Map<string, { readonly body: SyntaxNode; readonly origin: Origin }>();
+  private readonly files = new ScriptFiles();
   private readonly aliases = new Map<string, string>();
+  private innerScripts = 0;
   private finding: WriteFinding | null = null;
   private unread: string | null = null;
 
+  constructor(private readonly source: string) {
+    this.budget = new TextBudget(workLength(source));
+    this.words = new WordExpander(this.scope, this.budget);
+    this.assignments = new Assignments(this.scope, this.words);
+  }
+
   /** Never throws for any text; what the parser cannot read is told in `unread`. */
-  walk(source: string): WalkResult {
+  walk(): WalkResult {
     const origin: Origin = { base: 0, isVerbatim: true };
-    this.visitText(source, { origin, stdin: null, depth: 0 });
+    this.visitText(this.source, { origin, stdin: null, depth: 0 });
     return { finding: this.finding, unread: this.unread };
   }
 
   private visitText(text: string, context: Context): void {
     if (context.depth > MAX_DEPTH) return this.giveUp(`scripts are nested more than ${MAX_DEPTH} deep`);
     if (!this.budget.spend(text.length)) return this.giveUp('it expands to more text than is examined');
-    if (text.split('<<', MAX_HEREDOCS + 2).length > MAX_HEREDOCS + 1) {
-      return this.giveUp(`it has more than ${MAX_HEREDOCS} heredocs`);
-    }
-    this.visitScript(parse(text), context);
+    const excess = excessOf(text);
+    if (excess !== null) return this.giveUp(excess);
+    // Taken off one by one: what a visit makes the parser add to a statement is garbage as soon as the visit ends.
+    const pending = this.statementsOf(parse(text)).reverse();
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) this.visit(next.command, context);
+  }
+
+  private statementsOf({ commands, errors: [error] = [] }: ParsedScript): Statement[] {
+    if (error === undefined) return [...commands];
+    this.giveUp(`the shell syntax is broken: ${error.message}`);
+    return [];
   }
 
   private visitScript(script: ParsedScript, context: Context): void {
-    const [error] = script.errors ?? [];
-    if (error !== undefined) return this.giveUp(`the shell syntax is broken: ${error.message}`);
-    for (const statement of script.commands) this.visit(statement.command, context);
+    for (const { command } of this.statementsOf(script)) this.visit(command, context);
+  }
+
+  /** Counts a script inside the script; false when there were too many. */
+  private admitsInnerScript(): boolean {
+    if (++this.innerScripts <= MAX_INNER_SCRIPTS) return true;
+    this.giveUp(`it has more than ${MAX_INNER_SCRIPTS} scripts inside it`);
+    return false;
   }
 
   private giveUp(reason: string): void {
@@ -114,15 +143,14 @@ export class ScriptWalker {
       case 'Redirected': {
         const stdin = redirectedInput(node.redirects, this.words);
         this.visitSubstitutions(node.redirects, context);
-        return this.visit(node.command, stdin === undefined ? context : { ...context, stdin });
+        this.visit(node.command, withStdin(context, stdin));
+        return this.files.recordRedirects(node.redirects, this.words, () => literalOutput(node.command, this.words));
       }
       case 'Function':
         return this.visitFunction(node, context);
       case 'For':
       case 'Select': {
-        const items = (node.wordlist ?? []).flatMap((word) => this.words.expandWord(word)).flat();
-        const values = items.filter(({ isKnown }) => isKnown).map((item) => ({ texts: [item], isArray: false }));
-        this.scope.assign(node.name.value, values);
+        this.scope.assign(node.name.value, this.assignments.valuesIn(node.wordlist ?? []));
         this.visitSubstitutions(node.wordlist ?? [], context);
         return this.visitBranch(node.body, context);
       }
@@ -150,25 +178,28 @@ export class ScriptWalker {
 
   /** Visits the scripts of all substitutions in words and expressions, in source order. */
   private visitSubstitutions(nodes: readonly SyntaxNode[], context: Context): void {
+    for (const node of nodes) if (!holdsNoScript(node)) this.visitSubstitutionsIn(node, context);
+  }
+
+  private visitSubstitutionsIn(root: SyntaxNode, context: Context): void {
     // A loop with a stack of its own: expressions nest as deep as they are long.
-    const pending = [...nodes].reverse();
+    const pending = [root];
     for (let node = pending.pop(); node !== undefined && this.finding === null; node = pending.pop()) {
-      if (isPlainWord(node)) continue;
-      if (
-        node.type === 'CommandExpansion' ||
-        node.type === 'ProcessSubstitution' ||
-        node.type === 'ArithmeticCommandExpansion'
-      ) {
+      if (isSubstitution(node)) {
         this.visitSubstitution(node, context);
         continue;
       }
       const children: SyntaxNode[] = [];
-      forEachChild(node, (child) => void children.push(child));
+      forEachChild(node, (child) => {
+        if (!holdsNoScript(child)) children.push(child);
+      });
       while (children.length > 0) pending.push(children.pop() as SyntaxNode);
     }
   }
 
-  private visitSubstitution({ pos, script }: Substitution, context: Context): void {
+  private visitSubstitution(substitution: Substitution, context: Context): void {
+    if (!this.admitsInnerScript()) return;
+    const { pos, script } = substitution;
     if (script === undefined) return;
     // The parser numbers the text of escaped backticks from its own start.
     const origin =
@@ -178,9 +209,10 @@ export class ScriptWalker {
 
   private visitPipeline(node: Pipeline, context: Context): void {
     let { stdin } = context;
+    const last = node.commands.at(-1);
     for (const stage of node.commands) {
-      this.visit(stage, { ...context, stdin });
-      stdin = literalOutput(stage, this.words, stdin);
+      this.visit(stage, withStdin(context, stdin));
+      if (stage !== last) stdin = literalOutput(stage, this.words, stdin);
     }
   }
 
@@ -191,45 +223,52 @@ export class ScriptWalker {
 
   private visitCommand(node: Command, context: Context): void {
     const { name, args } = node;
-    if (name === undefined) this.assignAll(node.prefix);
-    else if (DECLARATIONS.has(name.value)) this.assignAll(args);
-    else if (name.value === 'alias') this.defineAliases(args);
-    else {
-      const redirected = redirectedInput(node.redirects, this.words);
-      const stdin = redirected === undefined ? context.stdin : redirected;
-      for (const argv of this.words.expandCommand([name, ...args])) this.run(argv, { ...context, stdin });
+    if (name === undefined) this.assignments.assignAll(node.prefix);
+    else if (DECLARATIONS.has(name.value)) this.assignments.assignAll(args);
+    else if (name.value === 'alias') this.assignments.defineAliases(args, this.aliases);
+    else this.runCommand(node, name, context);
+    this.visitSubstitutions(node.prefix, context);
+    if (name !== undefined && !holdsNoScript(name)) this.visitSubstitutionsIn(name, context);
+    this.visitSubstitutions(node.suffix, context);
+    if (hasRedirects(node)) {
+      this.files.recordRedirects(node.redirects, this.words, () => literalOutput(node, this.words, context.stdin));
     }
-    forEachChild(node, (child) => {
-      if (!isPlainWord(child)) this.visitSubstitutions([child], context);
-    });
   }
 
-  private assignAll(nodes: readonly SyntaxNode[]): void {
-    for (const node of nodes) if (node.type === 'Assignment') this.assign(node);
+  private runCommand(node: Command, name: Word, context: Context): void {
+    // Most commands are of this kind, and most words are theirs.
+    if (name.parts === undefined && this.runsOnlyItself(name.value, node.args)) return;
+    if (node.args.length > MAX_WORDS) return this.giveUp(`a command has more than ${MAX_WORDS} words`);
+    const stdin = hasRedirects(node) ? redirectedInput(node.redirects, this.words) : undefined;
+    const inner = withStdin(context, stdin);
+    for (const argv of this.words.expandCommand(node.args, name)) this.run(argv, inner);
   }
 
-  private assign({ name, value, append }: Assignment): void {
-    if (value.type === 'ArrayValue') {
-      const arrays = this.words.expandCommand(value.elements).map((texts) => ({ texts, isArray: true }));
-      return this.scope.assign(name, arrays);
-    }
-    const values = this.words.valuesOf(value);
-    const earlier = append === true ? this.scope.valuesOf(name) : [];
-    this.scope.assign(name, earlier.length === 0 ? values : appendedValues(earlier, values));
-  }
-
-  private defineAliases(args: Command['args']): void {
-    for (const argument of args) {
-      if (argument.type !== 'Assignment' || argument.value.type !== 'Word') continue;
-      const [value] = this.words.valuesOf(argument.value);
-      if (value !== undefined) this.aliases.set(argument.name, textOf(value));
-    }
+  private runsOnlyItself(name: string, args: Command['args']): boolean {
+    // Without `-v NAME` it only prints.
+    if (name === 'printf' && args[0]?.text !== '-v') return true;
+    if (BUILTINS.has(name) || name.includes('/') || mayRunOthers(name)) return false;
+    return !this.functions.has(name) && !this.aliases.has(name);
   }
 
   private run(argv: readonly Field[], context: Context): void {
-    if (argv[0]?.text === 'set' && argv[1]?.text === '--') this.scope.bindPositionals(argv.slice(2));
+    this.runBuiltin(argv, context.stdin);
     for (const invocation of resolveInvocations(argv, context.stdin)) {
       if (this.finding === null) this.runInvocation(invocation, context);
+    }
+  }
+
+  /** The builtins that change variables or files by literal text. */
+  private runBuiltin(argv: readonly Field[], stdin: Field | null): void {
+    const [name, ...args] = argv;
+    if (name?.text === 'set' && args[0]?.text === '--') this.scope.bindPositionals(args.slice(1));
+    if (name?.text === 'tee') {
+      const isAppended = args[0]?.text === '-a';
+      for (const file of args) this.files.record(file, stdin, isAppended);
+    }
+    const print = (fields: readonly Field[]): string | null => formatPrintf(fields.map(({ text }) => text));
+    for (const [variable, text] of assignedBy(argv, stdin, print)) {
+      this.scope.assign(variable, text === null ? [] : [{ texts: [{ text, isKnown: true }], isArray: false }]);
     }
   }
 
@@ -242,6 +281,8 @@ export class ScriptWalker {
       }
       case 'script':
         return this.runScript(invocation, context);
+      case 'file-script':
+        return this.runFile(invocation, context);
       case 'stdin-script':
         if (context.stdin === null) return;
         return this.runScript({ script: context.stdin, positionals: [], runsInSameShell: false }, context);
@@ -253,17 +294,27 @@ export class ScriptWalker {
   }
 
   private runScript(invocation: Omit<ScriptInvocation, 'kind'>, context: Context): void {
+    if (!this.admitsInnerScript()) return;
     const { script, positionals, runsInSameShell } = invocation;
     const inner = { ...this.nested(script, context), stdin: null };
-    const run = (): void => this.scope.withPositionals(positionals, () => this.visitText(script.text, inner));
-    if (runsInSameShell) run();
-    else this.scope.inOwnShell(run);
+    const run = (): void => this.visitText(script.text, inner);
+    if (!runsInSameShell) return this.scope.inOwnShell(positionals, run);
+    // `eval` and `source` without arguments leave the positional parameters alone.
+    if (positionals.length === 0) run();
+    else this.scope.withPositionals(positionals, run);
+  }
+
+  private runFile({ file, positionals, runsInSameShell }: FileInvocation, context: Context): void {
+    const script = file.isKnown ? this.files.textOf(file.text) : null;
+    if (script !== null) this.runScript({ script, positionals, runsInSameShell }, context);
   }
 
   private call(name: string, args: readonly Field[], context: Context): void {
     const alias = this.aliases.get(name);
     if (alias !== undefined) return this.callAlias(name, alias, args, context);
     const definition = this.functions.get(name);
+    const script = definition === undefined && name.includes('/') ? this.files.textOf(name) : null;
+    if (script !== null) return this.runScript({ script, positionals: args, runsInSameShell: false }, context);
     if (definition === undefined || context.depth >= MAX_DEPTH) return;
     const { body, origin } = definition;
     if (!this.budget.spend(body.end - body.pos + CALL_COST)) {
@@ -292,12 +343,6 @@ export class ScriptWalker {
   }
 }
 
-/** True for a word that is all literal: nothing can be in it. */
-const isPlainWord = (node: SyntaxNode): boolean => node.type === 'Word' && node.parts === undefined;
-
-const textOf = ({ texts }: VariableValue): string => texts.map(({ text }) => text).join(' ');
-
-const appendedValues = (earlier: readonly VariableValue[], added: readonly VariableValue[]): readonly VariableValue[] =>
-  earlier.flatMap((old) =>
-    added.map((value) => ({ texts: [{ text: textOf(old) + textOf(value), isKnown: true }], isArray: false })),
-  );
+/** The context with another standard input; undefined: the same one. */
+const withStdin = (context: Context, stdin: Field | null | undefined): Context =>
+  stdin === undefined || stdin === context.stdin ? context : { ...context, stdin };

@@ -18,58 +18,81 @@ export const MAX_ALTERNATIVES = 16;
 // A command line is short; a longer value is data, and doubling assignments must not grow without end.
 const MAX_VALUE_LENGTH = 4096;
 
+type Values = readonly VariableValue[];
+
+// Nothing is known of most variables, and most scripts are given no arguments: one object for all of them.
+const UNKNOWN: Values = [];
+const NO_ARGUMENTS: Values = [{ texts: [], isArray: true }];
+
 /** The variables with literal values that the script has assigned so far. */
 export class ShellScope {
-  /** The assignments of the outermost shell and of each branch and shell inside it, the innermost last. */
-  private readonly layers: Map<string, readonly VariableValue[]>[] = [new Map<string, readonly VariableValue[]>()];
+  /**
+   * The assignments of the outermost shell and of each branch and shell inside it, the innermost last; null for one
+   * without any.
+   */
+  private readonly layers: (Map<string, Values> | null)[] = [null];
 
   /** The values `name` may have here; empty when they are not known. */
-  valuesOf(name: string): readonly VariableValue[] {
-    return this.layers.findLast((variables) => variables.has(name))?.get(name) ?? [];
+  valuesOf(name: string): Values {
+    for (let i = this.layers.length - 1; i >= 0; i--) {
+      const values = this.layers[i]?.get(name);
+      if (values !== undefined) return values;
+    }
+    return UNKNOWN;
   }
 
   /** Records an assignment; an empty list of values makes the variable unknown. */
-  assign(name: string, values: readonly VariableValue[]): void {
-    this.layers.at(-1)?.set(name, values.filter(isShort).slice(0, MAX_ALTERNATIVES));
+  assign(name: string, values: Values): void {
+    const isKeptWhole = values.length <= MAX_ALTERNATIVES && values.every(isShort);
+    const kept = isKeptWhole ? values : values.filter(isShort).slice(0, MAX_ALTERNATIVES);
+    const last = this.layers.length - 1;
+    (this.layers[last] ??= new Map()).set(name, kept);
   }
 
   /** Binds `$@`, `$1`, ... to `args`. */
   bindPositionals(args: readonly Text[]): void {
-    for (const [name, value] of positionalsOf(args)) this.assign(name, [value]);
+    const all = args.length === 0 ? NO_ARGUMENTS : [{ texts: args, isArray: true }];
+    this.assign('@', all);
+    this.assign('*', all);
+    for (const [i, text] of args.entries()) this.assign(String(i + 1), [{ texts: [text], isArray: false }]);
   }
 
   /** Runs `body` with `$@`, `$1`, ... bound to `args`, and restores the earlier binding. */
   withPositionals(args: readonly Text[], body: () => void): void {
-    const earlier = positionalsOf(args).map(([name]) => [name, this.valuesOf(name)] as const);
+    const names = ['@', '*', ...args.map((_, i) => String(i + 1))];
+    const earlier = names.map((name) => this.valuesOf(name));
     this.bindPositionals(args);
     body();
-    for (const [name, values] of earlier) this.assign(name, values);
+    for (const [i, name] of names.entries()) this.assign(name, earlier[i] ?? UNKNOWN);
   }
 
-  /** Runs `body` in a shell of its own: it sees the variables of this one, and its assignments end with it. */
-  inOwnShell(body: () => void): void {
-    this.inLayer(body);
+  /**
+   * Runs `body` in a shell of its own, with `$@`, `$1`, ... bound to `args`: it sees the variables of this one, and its
+   * assignments end with it.
+   */
+  inOwnShell(args: readonly Text[], body: () => void): void {
+    this.inLayer(() => {
+      this.bindPositionals(args);
+      body();
+    });
   }
 
   /** Runs `body` as code that may be skipped: afterwards its assignments and the earlier ones are both possible. */
   inBranch(body: () => void): void {
-    for (const [name, values] of this.inLayer(body)) this.assign(name, [...this.valuesOf(name), ...values]);
+    const layer = this.inLayer(body);
+    if (layer === null) return;
+    for (const [name, values] of layer) this.assign(name, [...this.valuesOf(name), ...values]);
   }
 
-  private inLayer(body: () => void): ReadonlyMap<string, readonly VariableValue[]> {
-    const layer = new Map<string, readonly VariableValue[]>();
-    this.layers.push(layer);
+  private inLayer(body: () => void): ReadonlyMap<string, Values> | null {
+    this.layers.push(null);
     body();
-    this.layers.pop();
-    return layer;
+    return this.layers.pop() ?? null;
   }
 }
 
-const positionalsOf = (args: readonly Text[]): readonly (readonly [name: string, value: VariableValue])[] => [
-  ['@', { texts: args, isArray: true }],
-  ['*', { texts: args, isArray: true }],
-  ...args.map((text, i) => [String(i + 1), { texts: [text], isArray: false }] as const),
-];
-
-const isShort = ({ texts }: VariableValue): boolean =>
-  texts.reduce((length, text) => length + text.text.length, 0) <= MAX_VALUE_LENGTH;
+function isShort({ texts }: VariableValue): boolean {
+  let length = 0;
+  for (const { text } of texts) length += text.length;
+  return length <= MAX_VALUE_LENGTH;
+}

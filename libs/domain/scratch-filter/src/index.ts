@@ -10,6 +10,7 @@ export {
 export { DEFAULT_RULES } from './rules';
 export type {
   ContentRule,
+  DerivedFileRule,
   DirectoryMarkerRule,
   DirectoryNameRule,
   FileContent,
@@ -17,5 +18,13 @@ export type {
   PathRule,
   ScratchRule,
 } from './scratch-rule';
-export { parseScratchRules, type ProjectRule, type ScratchRules } from './scratch-rules';
+export {
+  MAX_SCRATCH_RULES_BYTES,
+  parseScratchRules,
+  readScratchRules,
+  SCRATCH_RULES_PATH,
+  scratchRulesTooLarge,
+  type ProjectRule,
+  type ScratchRules,
+} from './scratch-rules';
 export { FIRST_BYTES_LENGTH, type TreeEntry } from './tree';

@@ -1,6 +1,6 @@
 import { compilePathGlob, matchesName, matchesPath, type PathGlob } from './glob';
-import type { Convention, FileContent, FileNameRule, Place, ScratchRule } from './scratch-rule';
-import { ancestorsOf, baseName, parentOf, type TreeEntry, type TreeView } from './tree';
+import type { Convention, DerivedFileRule, FileContent, FileNameRule, Place, ScratchRule } from './scratch-rule';
+import { ancestorsOf, baseName, KEEPERS, parentOf, type TreeEntry, type TreeView } from './tree';
 
 /** One entry, with what several rules need of it. */
 export interface Subject {
@@ -39,6 +39,20 @@ const TEST_DIRECTORIES: ReadonlySet<string> = new Set([
   ...FIXTURE_DIRECTORIES,
 ]);
 
+// Names that many directories have; below one of tests, examples or documents they hold fixtures.
+const NESTED_FIXTURES: ReadonlySet<string> = new Set(['data', 'examples', 'files']);
+const SHOWCASES: ReadonlySet<string> = new Set(['examples', 'docs', 'doc']);
+
+function isAmongFixtures(path: string): boolean {
+  let isShown = false;
+  for (const ancestor of ancestorsOf(path)) {
+    const name = baseName(ancestor).toLowerCase();
+    if (FIXTURE_DIRECTORIES.has(name) || (isShown && NESTED_FIXTURES.has(name))) return true;
+    isShown ||= SHOWCASES.has(name) || TEST_DIRECTORIES.has(name);
+  }
+  return false;
+}
+
 const isBelow = (path: string, directories: ReadonlySet<string>): boolean =>
   ancestorsOf(path).some((ancestor) => directories.has(baseName(ancestor).toLowerCase()));
 
@@ -47,7 +61,7 @@ function isInPlace(path: string, place: Place, tree: TreeView): boolean {
     case 'anywhere':
       return true;
     case 'outside-fixtures':
-      return !isBelow(path, FIXTURE_DIRECTORIES);
+      return !isAmongFixtures(path);
     case 'project-root':
       return tree.isProjectRoot(parentOf(path)) && !isBelow(path, TEST_DIRECTORIES);
   }
@@ -70,6 +84,21 @@ const yieldsInside = (convention: Convention, directory: string, tree: TreeView)
 function standsBeside(directory: string, names: readonly string[] | undefined, tree: TreeView): boolean {
   const parent = parentOf(directory);
   return names?.some((name) => tree.has(parent === '' ? name : `${parent}/${name}`)) ?? true;
+}
+
+/** A placeholder of a repository is there so that the directory is, whatever is put into it later. */
+const keepsDirectory = ({ path }: TreeEntry, directory: string): boolean =>
+  parentOf(path) === directory && KEEPERS.has(baseName(path));
+
+function derivedFileMatcher({ sources, endings, convention }: DerivedFileRule): RuleMatcher {
+  return ({ entry: { path, kind }, tree }) => {
+    const ending = kind === 'dir' ? undefined : endings.find((candidate) => path.toLowerCase().endsWith(candidate));
+    if (ending === undefined) return false;
+    const stem = path.slice(0, -ending.length);
+    if (stem === '' || stem.endsWith('/') || !sources.some((source) => tree.has(stem + source))) return false;
+    const isTrackedSibling = (name: string): boolean => name.toLowerCase().endsWith(ending);
+    return convention !== 'tracked-sibling' || !tree.trackedNamesIn(parentOf(path)).some(isTrackedSibling);
+  };
 }
 
 function fileNameMatcher(rule: FileNameRule): RuleMatcher {
@@ -105,6 +134,8 @@ export function compileRule(rule: ScratchRule): RuleMatcher {
       return fileNameMatcher(rule);
     case 'path':
       return pathMatcher(rule.patterns.map(compilePathGlob), rule.convention);
+    case 'derived-file':
+      return derivedFileMatcher(rule);
     case 'content':
       return ({ entry, tree, content }) => isInPlace(entry.path, rule.where, tree) && rule.matches(content());
     case 'directory-name': {
@@ -113,6 +144,7 @@ export function compileRule(rule: ScratchRule): RuleMatcher {
         directoriesOf(entry).some(
           (directory) =>
             find(baseName(directory).toLowerCase()) !== undefined &&
+            !keepsDirectory(entry, directory) &&
             isInPlace(directory, rule.where, tree) &&
             standsBeside(directory, rule.beside, tree) &&
             !yieldsInside(rule.convention, directory, tree),

@@ -71,4 +71,15 @@ export interface ContentRule extends RuleBase {
   readonly matches: (content: FileContent) => boolean;
 }
 
-export type ScratchRule = FileNameRule | DirectoryNameRule | DirectoryMarkerRule | PathRule | ContentRule;
+/** Matches a file that a tool makes from another one: it stands beside that one and has its stem. */
+export interface DerivedFileRule extends RuleBase {
+  readonly kind: 'derived-file';
+  /** Endings of the files that it is made from. */
+  readonly sources: readonly string[];
+  /** Endings of what is made, in place of those. */
+  readonly endings: readonly string[];
+  readonly convention: Convention;
+}
+
+export type ScratchRule =
+  DerivedFileRule | FileNameRule | DirectoryNameRule | DirectoryMarkerRule | PathRule | ContentRule;

@@ -1,3 +1,5 @@
+import { parse, YAMLError } from 'yaml';
+import type { DomainError } from '@inquest/kernel';
 import { scratchError } from './errors';
 
 /** One glob of a project's own rules. */
@@ -13,6 +15,12 @@ export interface ScratchRules {
   readonly keep: readonly ProjectRule[];
   readonly hold: readonly ProjectRule[];
 }
+
+/** Where a project keeps its own rules, from its root. */
+export const SCRATCH_RULES_PATH = '.inquest/scratch.yaml';
+
+/** What is read of that file, at most: room for every rule that is allowed at the length that people write. */
+export const MAX_SCRATCH_RULES_BYTES = 64 * 1024;
 
 const KEYS = ['keep', 'hold'] as const;
 
@@ -36,12 +44,52 @@ class Problems {
     if (count === 0) return;
     const listed = this.list.slice(0, MAX_LISTED_PROBLEMS).join('; ');
     const more = count > MAX_LISTED_PROBLEMS ? `; and ${count - MAX_LISTED_PROBLEMS} more` : '';
-    throw scratchError('SCRATCH_RULES_INVALID', `.inquest/scratch.yaml is not valid: ${listed}${more}.`, { count });
+    throw scratchError('SCRATCH_RULES_INVALID', `${SCRATCH_RULES_PATH} is not valid: ${listed}${more}.`, { count });
   }
 }
 
 const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The error for a file of rules that nobody reads because of its size. `sizeBytes` is that of the whole file.
+ */
+export const scratchRulesTooLarge = (sizeBytes: number): DomainError =>
+  scratchError(
+    'SCRATCH_RULES_TOO_LARGE',
+    `${SCRATCH_RULES_PATH} has ${sizeBytes} bytes, and at most ${MAX_SCRATCH_RULES_BYTES} are read.`,
+    { sizeBytes, maxBytes: MAX_SCRATCH_RULES_BYTES },
+  );
+
+/**
+ * Reads the project's rules from the text of their file. Throws `SCRATCH_RULES_TOO_LARGE`, and `SCRATCH_RULES_INVALID`
+ * for what is no YAML, has aliases, or has not the shape of `parseScratchRules`.
+ */
+export function readScratchRules(text: string): ScratchRules {
+  const sizeBytes = new TextEncoder().encode(text).length;
+  if (sizeBytes > MAX_SCRATCH_RULES_BYTES) throw scratchRulesTooLarge(sizeBytes);
+  return parseScratchRules(parseYaml(text));
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    // Aliases can multiply without bound.
+    return parse(text, { maxAliasCount: 0, uniqueKeys: true, logLevel: 'error' });
+  } catch (e) {
+    if (!(e instanceof Error)) throw e;
+    throw scratchError('SCRATCH_RULES_INVALID', `${SCRATCH_RULES_PATH} is not valid: ${faultOf(e)}.`, {}, e);
+  }
+}
+
+/** In words. What the parser throws besides its own errors are the bounds: of aliases, and of the stack. */
+function faultOf(e: Error): string {
+  if (e.name === 'RangeError') return 'it is nested too deep';
+  if (e instanceof YAMLError) return firstLineOf(e.message);
+  return e.name === 'ReferenceError' ? 'it has aliases, which are not allowed' : `it cannot be read (${e.name})`;
+}
+
+// The parser shows the place on further lines.
+const firstLineOf = (message: string): string => (message.split('\n', 1)[0] ?? '').replace(/[:.]?\s*$/, '');
 
 /**
  * Reads the project's rules from parsed YAML: `{keep?: Rule[], hold?: Rule[]}`, where a rule is a glob or

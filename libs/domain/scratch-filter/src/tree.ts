@@ -37,14 +37,10 @@ const MANIFESTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Files that only keep an otherwise empty directory in a repository. */
-const PLACEHOLDERS: ReadonlySet<string> = new Set([
-  '.gitkeep',
-  '.keep',
-  '.gitignore',
-  '.placeholder',
-  'README',
-  'README.md',
-]);
+export const KEEPERS: ReadonlySet<string> = new Set(['.gitkeep', '.keep']);
+
+/** Files that say nothing of what a directory is used for. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set([...KEEPERS, '.gitignore', '.placeholder', 'README', 'README.md']);
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 

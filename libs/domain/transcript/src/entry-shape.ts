@@ -90,6 +90,7 @@ const bodies: { readonly [T in EntryType]: Shape<EntryBodies[T]> } = {
     question: text,
     state: oneOf(CONFIRMATION_STATES),
     by: nullable(text),
+    reason: text,
   },
   host_event: { event: text, detail: text },
   verdict: {

@@ -86,8 +86,10 @@ export interface Confirmation {
   readonly callId: string;
   readonly question: string;
   readonly state: ConfirmationState;
-  /** The person who answered; null while nobody has. */
+  /** The way by which it was answered; null while nobody has. */
   readonly by: string | null;
+  /** What was said with the answer, or why there was none; empty while it is asked. */
+  readonly reason: string;
 }
 
 /** Something that the host did or saw and no verb asked for: a reset, a lost link, a suspected hang. */

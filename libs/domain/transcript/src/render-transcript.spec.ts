@@ -127,7 +127,7 @@ run r-1   model scripted   started 2026-01-05 10:00:00 UTC
                            │ sh: missing.sh: not found
   0:00.5  ⊘ run            cd /mnt/project && git add -A
                            refused: \`git add\` writes; use git_commit
-  0:00.5  ? confirmation   Delete it? → approved by ana
+  0:00.5  ? confirmation   Delete it? → approved by ana: it is a copy
   0:00.5  * host           hang_suspected: no output for 600 s
   0:00.5  = verdict        clean_poweroff (certain): The guest powered itself off.
                            serial.log at 5120: "reboot: Power down"

@@ -107,13 +107,10 @@ export class EntryRenderer {
   }
 
   private confirmation(entry: Entry<'confirmation'>): string[] {
-    const answer =
-      entry.state === 'asked'
-        ? 'waits for a person'
-        : entry.by === null
-          ? entry.state
-          : `${entry.state} by ${entry.by}`;
-    return this.layout.paragraph(this.row(entry, '?', 'confirmation', `${entry.question} → ${answer}`, 'yellow'));
+    const { question, state, by, reason } = entry;
+    const answer = state === 'asked' ? 'waits for a person' : by === null ? state : `${state} by ${by}`;
+    const text = `${question} → ${answer}${reason === '' ? '' : `: ${reason}`}`;
+    return this.layout.paragraph(this.row(entry, '?', 'confirmation', text, 'yellow'));
   }
 
   private verdict(entry: Entry<'verdict'>): string[] {

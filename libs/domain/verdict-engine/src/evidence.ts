@@ -59,7 +59,10 @@ export interface Evidence {
   readonly probes: Uint8Array;
 }
 
-/** What the host can do to a machine. Each is recorded before it is done. */
+/**
+ * What the host can do to a machine. Each is recorded before it is done. Input and commands (from `click` on) explain an
+ * ending to a person; no rule draws a verdict from them.
+ */
 export const HOST_ACTIONS = [
   'start',
   'shutdown',
@@ -70,6 +73,11 @@ export const HOST_ACTIONS = [
   'quit',
   'kill',
   'reap',
+  'click',
+  'type_text',
+  'press_keys',
+  'scroll',
+  'exec_serial',
 ] as const;
 export type HostAction = (typeof HOST_ACTIONS)[number];
 

@@ -2,7 +2,7 @@ import { canonicalJson } from './canonical-json';
 import type { Citation } from './citation';
 
 /** Raised whenever the same evidence may give another verdict than before. */
-export const ENGINE_VERSION = 2;
+export const ENGINE_VERSION = 3;
 
 /** How a machine ended, or stands. */
 export const VERDICT_CLASSES = [

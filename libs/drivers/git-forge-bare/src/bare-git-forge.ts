@@ -7,13 +7,14 @@ import {
   commitUnknown,
   gitForgeError,
   repositoryMissing,
+  type EnsuredBranch,
   type ForgeRepository,
   type GitForge,
   type PushRequest,
   type PushResult,
 } from '@inquest/git-forge';
-import { isDomainError, kernelError, parseId } from '@inquest/kernel';
-import { HardenedGit } from '@inquest/work-tree';
+import { isDomainError, kernelError, parseId, type DomainError } from '@inquest/kernel';
+import { HardenedGit, onlyWhenMissing, type GitResult } from '@inquest/work-tree';
 
 const DIRECTORY_MODE = 0o755;
 const STAGING_PREFIX = '.new-'; // no project id begins with a dot
@@ -61,8 +62,27 @@ export class BareGitForge implements GitForge {
     });
   }
 
-  private async send(source: HardenedGit, target: string, request: PushRequest, signal: AbortSignal): Promise<void> {
+  async ensureBranch(request: PushRequest, signal: AbortSignal): Promise<EnsuredBranch> {
+    checkPushRequest(request);
     const { project, branch, commit } = request;
+    const target = this.pathOf(project);
+    return this.available(signal, async () => {
+      if (!(await isRepository(target))) throw repositoryMissing(project);
+      const source = new HardenedGit(request.repositoryPath);
+      if (!(await source.hasCommit(commit, signal))) throw commitUnknown(project, commit);
+      const forge = new HardenedGit(target);
+      if ((await headOf(forge, branch, signal)) !== null) return { isMade: false };
+      const pushed = await source.run(
+        ['push', '--porcelain', '--no-verify', ...onlyWhenMissing(branch), target, `${commit}:refs/heads/${branch}`],
+        { signal, acceptExitCodes: [0, 1, 128] },
+      );
+      if ((await headOf(forge, branch, signal)) !== null) return { isMade: pushed.exitCode === 0 };
+      throw pushFailed(request, pushed);
+    });
+  }
+
+  private async send(source: HardenedGit, target: string, request: PushRequest, signal: AbortSignal): Promise<void> {
+    const { branch, commit } = request;
     const refspec = `${commit}:refs/heads/${branch}`; // without a leading +, git moves a branch only forward
     const pushed = await source.run(['push', '--porcelain', '--no-verify', target, refspec], {
       signal,
@@ -71,11 +91,7 @@ export class BareGitForge implements GitForge {
     if (pushed.exitCode === 0) return;
     const found = await headOf(new HardenedGit(target), branch, signal);
     if (found !== null && !(await source.standsOn(commit, found, signal))) throw branchMoved(request, found);
-    const why = [pushed.stdout.toString('utf8'), pushed.stderr].join('\n').trim().slice(-1000);
-    throw gitForgeError('FORGE_PUSH_FAILED', `branch ${branch} of ${project} could not be pushed: ${why}`, {
-      project,
-      branch,
-    });
+    throw pushFailed(request, pushed);
   }
 
   /** Made aside and then renamed, so that a crash leaves no half repository and two makers do not meet in one. */
@@ -116,6 +132,12 @@ export class BareGitForge implements GitForge {
       throw gitForgeError('FORGE_UNAVAILABLE', `the bare forge at ${this.root} does not work: ${why}`, {}, e);
     }
   }
+}
+
+function pushFailed({ project, branch }: PushRequest, { stdout, stderr }: GitResult): DomainError {
+  const why = [stdout.toString('utf8'), stderr].join('\n').trim().slice(-1000);
+  const message = `branch ${branch} of ${project} could not be pushed: ${why}`;
+  return gitForgeError('FORGE_PUSH_FAILED', message, { project, branch });
 }
 
 const isRepository = (directory: string): Promise<boolean> =>

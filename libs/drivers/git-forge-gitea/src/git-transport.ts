@@ -1,9 +1,15 @@
 import { gitForgeError } from '@inquest/git-forge';
 import { delay, type DomainError } from '@inquest/kernel';
-import type { GitResult, HardenedGit } from '@inquest/work-tree';
+import { onlyWhenMissing, type GitResult, type HardenedGit } from '@inquest/work-tree';
 import type { GiteaAddress } from './gitea-address';
 import { delayMsAfter, type Patience } from './patience';
 import { shownText, type TokenFile } from './token-file';
+
+/** A branch of the forge, and where it shall be. */
+export interface PushTarget {
+  readonly branch: string;
+  readonly commit: string;
+}
 
 /** How a push ended. */
 export type PushOutcome =
@@ -41,14 +47,25 @@ export class GitTransport {
   }
 
   /** Moves a branch forward, or not at all. Rejects with `FORGE_TOKEN_REJECTED`; a refusal is an outcome. */
-  async push(
+  push(git: HardenedGit, url: string, target: PushTarget, signal: AbortSignal): Promise<PushOutcome> {
+    return this.send(git, url, target, [], signal);
+  }
+
+  /** Makes a branch that is not there, and touches none that is. Rejects with `FORGE_TOKEN_REJECTED`; a refusal is an outcome. */
+  make(git: HardenedGit, url: string, target: PushTarget, signal: AbortSignal): Promise<PushOutcome> {
+    return this.send(git, url, target, onlyWhenMissing(target.branch), signal);
+  }
+
+  private async send(
     git: HardenedGit,
     url: string,
-    { commit, branch }: { readonly commit: string; readonly branch: string },
+    { commit, branch }: PushTarget,
+    options: readonly string[],
     signal: AbortSignal,
   ): Promise<PushOutcome> {
     const refspec = `${commit}:refs/heads/${branch}`; // without a leading +, git moves a branch only forward
-    const { result, token } = await this.run(git, ['push', '--porcelain', '--no-verify', url, refspec], signal);
+    const args = ['push', '--porcelain', '--no-verify', ...options, url, refspec];
+    const { result, token } = await this.run(git, args, signal);
     return result.exitCode === 0 ? { isDone: true } : failureOf(result, token);
   }
 

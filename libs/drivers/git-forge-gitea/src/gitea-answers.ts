@@ -4,6 +4,7 @@ import {
   IsArray,
   IsBoolean,
   IsDefined,
+  IsIn,
   IsInt,
   IsOptional,
   IsString,
@@ -85,9 +86,14 @@ export class TagAnswer {
 
 /** One end of a pull request. */
 export class PullRequestBranchAnswer {
+  /** The branch; once that is deleted, a ref of the pull request's own. */
   @IsString()
   @MaxLength(1000)
   readonly ref!: string;
+  /** The branch, also when it is deleted. */
+  @IsString()
+  @MaxLength(1000)
+  readonly label!: string;
   @IsInt()
   readonly repo_id!: number;
 }
@@ -96,6 +102,10 @@ export class PullRequestAnswer {
   @IsInt()
   @Min(1)
   readonly number!: number;
+  @IsIn(['open', 'closed'])
+  readonly state!: string;
+  @IsBoolean()
+  readonly merged!: boolean;
   @IsString()
   @MaxLength(1000)
   readonly title!: string;

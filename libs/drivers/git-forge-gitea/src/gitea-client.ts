@@ -23,6 +23,8 @@ export interface GiteaRequest {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | number>>;
   readonly json?: object;
+  /** False: sent once, because it may have been done although no answer came, and its caller looks first. */
+  readonly isRepeated?: false;
   /** Streamed, therefore sent once; `json` is sent again after a transient failure. */
   readonly upload?: UploadBody;
   /** Statuses besides 2xx that are results. */
@@ -68,7 +70,8 @@ export class GiteaClient {
    * `OPERATION_ABORTED`.
    */
   async request(request: GiteaRequest, signal: AbortSignal): Promise<GiteaAnswer> {
-    const attempts = request.upload === undefined ? this.patience.attempts : 1;
+    const isRepeated = request.upload === undefined && request.isRepeated !== false;
+    const attempts = isRepeated ? this.patience.attempts : 1;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.attempt(request, signal);
       if ('answer' in outcome) return outcome.answer;
@@ -92,16 +95,31 @@ export class GiteaClient {
   /** Every item of a list, page by page. Pages are counted here: an address in a `Link` header is not followed. */
   async list<T extends object>(
     Answer: DtoClass<T>,
-    { path, query }: Pick<GiteaRequest, 'path' | 'query'>,
+    request: Pick<GiteaRequest, 'path' | 'query'>,
     signal: AbortSignal,
   ): Promise<readonly T[]> {
     const items: T[] = [];
+    for await (const page of this.pages(Answer, request, signal)) items.push(...page);
+    return items;
+  }
+
+  /**
+   * The items of a list, page by page, until the caller has what it looks for. `FORGE_RESPONSE_INVALID` when the list has
+   * no end.
+   */
+  async *pages<T extends object>(
+    Answer: DtoClass<T>,
+    { path, query }: Pick<GiteaRequest, 'path' | 'query'>,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly T[]> {
+    let count = 0;
     for (let page = 1; page <= MAX_PAGES; page++) {
       const request = { method: 'GET', path, query: { ...query, page, limit: PAGE_LENGTH } } as const;
       const { body, totalCount } = await this.request(request, signal);
       if (!Array.isArray(body)) throw notGitea(describe(request), 'is no list');
-      items.push(...body.map((item: unknown) => parseAnswer(Answer, item, describe(request))));
-      if (body.length === 0 || (totalCount !== null && items.length >= totalCount)) return items;
+      yield body.map((item: unknown) => parseAnswer(Answer, item, describe(request)));
+      count += body.length;
+      if (body.length === 0 || (totalCount !== null && count >= totalCount)) return;
     }
     throw notGitea(`GET /${path.join('/')}`, `has more than ${MAX_PAGES} pages`);
   }

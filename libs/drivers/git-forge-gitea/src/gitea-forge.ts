@@ -6,6 +6,7 @@ import {
   checkTopics,
   commitUnknown,
   gitForgeError,
+  type EnsuredBranch,
   type ForgePullRequest,
   type ForgeRelease,
   type ForgeRepository,
@@ -18,7 +19,7 @@ import {
   type ReleaseRequest,
   type TopicForge,
 } from '@inquest/git-forge';
-import { delay, isDomainError, kernelError, parseId } from '@inquest/kernel';
+import { delay, isDomainError, kernelError, parseId, type DomainError } from '@inquest/kernel';
 import { HardenedGit } from '@inquest/work-tree';
 import { CircuitBreaker } from './circuit-breaker';
 import { GitTransport, type PushOutcome } from './git-transport';
@@ -48,6 +49,8 @@ export interface GiteaForgeOptions {
   readonly readBackPatience?: Patience;
   readonly breaker?: CircuitBreaker;
 }
+
+type FailedPush = PushOutcome & { readonly isDone: false };
 
 /**
  * A Gitea server: repositories of one owner, pushes over smart HTTP, pull requests, releases, topics. Every change is read
@@ -103,11 +106,23 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
     });
   }
 
+  async ensureBranch(request: PushRequest, signal: AbortSignal): Promise<EnsuredBranch> {
+    checkPushRequest(request);
+    return this.guarded(signal, async () => {
+      const repository = await this.repositories.get(request.project, signal);
+      const source = new HardenedGit(request.repositoryPath);
+      if (!(await source.hasCommit(request.commit, signal))) throw commitUnknown(request.project, request.commit);
+      const isMade = await this.makeBranch(repository, source, request, signal);
+      await this.verify(repository, request, signal, (found) => found !== null);
+      return { isMade };
+    });
+  }
+
   async openPullRequest(request: PullRequestRequest, signal: AbortSignal): Promise<ForgePullRequest> {
     checkPullRequest(request);
     return this.guarded(signal, async () => {
       const repository = await this.repositories.get(request.project, signal);
-      return new GiteaPullRequests(this.client, this.address).open(repository, request, signal);
+      return new GiteaPullRequests(this.client, this.address, this.requestPatience).open(repository, request, signal);
     });
   }
 
@@ -135,7 +150,7 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
     request: PushRequest,
     signal: AbortSignal,
   ): Promise<void> {
-    const { project, branch, commit } = request;
+    const { branch, commit } = request;
     const url = this.address.clone(repository.owner, repository.name);
     for (let attempt = 1; ; attempt++) {
       if ((await this.transport.headOf(source, url, branch, signal)) === commit) return;
@@ -144,18 +159,32 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
       const found = await this.transport.headOf(source, url, branch, signal);
       if (found === commit) return;
       if (found !== null && !(await source.standsOn(commit, found, signal))) throw branchMoved(request, found);
-      if (!this.isWorthRepeating(outcome, attempt)) {
-        const message = `branch ${branch} of ${project} could not be pushed: ${outcome.why}`;
-        throw gitForgeError(outcome.isTransient ? 'FORGE_UNAVAILABLE' : 'FORGE_PUSH_FAILED', message, {
-          project,
-          branch,
-        });
-      }
+      if (!this.isWorthRepeating(outcome, attempt)) throw pushFailed(request, outcome);
       await delay(delayMsAfter(attempt, this.requestPatience), signal);
     }
   }
 
-  private isWorthRepeating(outcome: PushOutcome & { readonly isDone: false }, attempt: number): boolean {
+  /** True when it was made here, false when it was there. */
+  private async makeBranch(
+    repository: GiteaRepository,
+    source: HardenedGit,
+    request: PushRequest,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const url = this.address.clone(repository.owner, repository.name);
+    const isThere = async (): Promise<boolean> =>
+      (await this.transport.headOf(source, url, request.branch, signal)) !== null;
+    if (await isThere()) return false;
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.transport.make(source, url, request, signal);
+      if (outcome.isDone) return true;
+      if (await isThere()) return false;
+      if (!this.isWorthRepeating(outcome, attempt)) throw pushFailed(request, outcome);
+      await delay(delayMsAfter(attempt, this.requestPatience), signal);
+    }
+  }
+
+  private isWorthRepeating(outcome: FailedPush, attempt: number): boolean {
     return outcome.isTransient && attempt < this.requestPatience.attempts;
   }
 
@@ -163,6 +192,7 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
     { owner, name }: GiteaRepository,
     { project, branch, commit }: PushRequest,
     signal: AbortSignal,
+    isExpected: (found: string | null) => boolean = (found) => found === commit,
   ): Promise<PushResult> {
     const path = ['repos', owner, name, 'branches', ...branch.split('/')];
     // A branch that is not known yet is 404, of a repository still thought empty 400 or 409, and in some versions 500.
@@ -171,8 +201,8 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
       const { status, body } = await this.client.request(request, signal);
       return status === 200 ? parseAnswer(BranchAnswer, body, `GET /${path.join('/')}`).commit.id : null;
     };
-    const found = await readBack(read, (id) => id === commit, this.readBackPatience, signal);
-    if (found === commit) return { branch, commit, verified: true };
+    const found = await readBack(read, isExpected, this.readBackPatience, signal);
+    if (isExpected(found)) return { branch, commit, verified: true };
     const message = `branch ${branch} of ${project} was pushed, but reads back as ${found ?? 'missing'} instead of ${commit}`;
     throw gitForgeError('FORGE_PUSH_UNVERIFIED', message, { project, branch, commit, found });
   }
@@ -195,4 +225,9 @@ export class GiteaForge implements GitForge, PullRequestForge, ReleaseForge, Top
       );
     }
   }
+}
+
+function pushFailed({ project, branch }: PushRequest, { isTransient, why }: FailedPush): DomainError {
+  const message = `branch ${branch} of ${project} could not be pushed: ${why}`;
+  return gitForgeError(isTransient ? 'FORGE_UNAVAILABLE' : 'FORGE_PUSH_FAILED', message, { project, branch });
 }

@@ -75,7 +75,7 @@ describe('a publisher that is killed with SIGKILL', () => {
     const published = {
       heads: [made.commits.first, made.commits.second],
       updates: [1, 1],
-      pullRequests: [{ title: 'Work', body: 'Done.' }],
+      pullRequests: [{ title: 'Work', body: 'Done. (publication-1)' }],
       releases: [{ tag: 'v1', artifacts: ['work.tar 300000'] }],
       drafts: 0,
     };

@@ -15,6 +15,10 @@ describeHostedForge('FakeHostedForge', () => {
       Promise.resolve(
         forge.pullRequests.filter(({ project }) => project === wanted).map(({ title, body }) => ({ title, body })),
       ),
+    endPullRequest: (project, number, end, options) => {
+      forge.endPullRequest(project, number, end, options);
+      return Promise.resolve();
+    },
     releases: (wanted) =>
       Promise.resolve(
         forge.releases

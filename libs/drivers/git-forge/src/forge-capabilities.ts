@@ -14,18 +14,28 @@ export interface PullRequestRequest {
   readonly title: string;
   /** Markdown, at most 65 536 characters. */
   readonly body: string;
+  /**
+   * A text in every body of this pull request and in no other one: by it the pull request is found again when somebody
+   * has merged or closed it, or changed its title. 8 to 255 characters.
+   */
+  readonly marker: string;
 }
+
+export const PULL_REQUEST_STATES = ['open', 'merged', 'closed'] as const;
+export type PullRequestState = (typeof PULL_REQUEST_STATES)[number];
 
 export interface ForgePullRequest {
   readonly number: number;
   readonly url: string;
+  readonly state: PullRequestState;
 }
 
 /** A forge on which people review. */
 export interface PullRequestForge {
   /**
    * Opens a pull request, or brings title and body of the one that is open between these branches up to date: there is
-   * one, however often it is asked for. Rejects with `FORGE_REQUEST_INVALID`, `FORGE_BRANCH_INVALID`,
+   * one, however often it is asked for. One with the marker that was merged or closed meanwhile is left as it is and
+   * given back, also when its branch is gone: a person has dealt with it. Rejects with `FORGE_REQUEST_INVALID`, `FORGE_BRANCH_INVALID`,
    * `FORGE_BRANCH_MISSING`, `FORGE_REPOSITORY_MISSING`, `FORGE_REQUEST_REFUSED` or as `GitForge.check` does.
    */
   openPullRequest(request: PullRequestRequest, signal: AbortSignal): Promise<ForgePullRequest>;

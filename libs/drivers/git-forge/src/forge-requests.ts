@@ -5,6 +5,8 @@ import { checkBranch, checkCommitId } from './push-request';
 
 // The narrowest of what forges take: Gitea keeps titles in 255 characters and cuts nothing by itself.
 const MAX_TITLE_LENGTH = 255;
+// Shorter ones stand in the bodies of others by chance.
+const MIN_MARKER_LENGTH = 8;
 const MAX_TEXT_LENGTH = 65_536;
 const MAX_ARTIFACTS = 100;
 const ARTIFACT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
@@ -13,13 +15,19 @@ const TOPIC = /^[a-z0-9][a-z0-9-]{0,34}$/;
 const LINE_BREAK_OR_NUL = /[\r\n\0]/;
 
 /** Throws `ID_INVALID`, `FORGE_BRANCH_INVALID` or `FORGE_REQUEST_INVALID`. */
-export function checkPullRequest({ project, head, base, title, body }: PullRequestRequest): void {
+export function checkPullRequest({ project, head, base, title, body, marker }: PullRequestRequest): void {
   parseId(project, 'project');
   checkBranch(project, head);
   checkBranch(project, base);
   if (head === base) throw invalid(project, `branch ${head} cannot be merged into itself`);
   checkTitle(project, title);
   checkText(project, 'body', body);
+  if (marker.length < MIN_MARKER_LENGTH || marker.length > MAX_TITLE_LENGTH || !body.includes(marker)) {
+    throw invalid(
+      project,
+      `the marker of a pull request is a text of its body, of ${MIN_MARKER_LENGTH} to ${MAX_TITLE_LENGTH} characters`,
+    );
+  }
 }
 
 /** Throws `ID_INVALID`, `FORGE_BRANCH_INVALID` for the tag, `FORGE_COMMIT_UNKNOWN` or `FORGE_REQUEST_INVALID`. */

@@ -18,6 +18,12 @@ export interface PushResult {
   readonly verified: true;
 }
 
+/** A branch that the forge has now. */
+export interface EnsuredBranch {
+  /** False when it was there before. */
+  readonly isMade: boolean;
+}
+
 export interface ForgeRepository {
   /** Where people and git find it. Never with credentials. */
   readonly url: string;
@@ -50,4 +56,11 @@ export interface GitForge {
    * commit.
    */
   push(request: PushRequest, signal: AbortSignal): Promise<PushResult>;
+
+  /**
+   * Makes a branch at a commit unless the forge has it, and reads it back. One that is there is left alone, wherever it
+   * is; so it may be repeated after a crash, and two makers do not disturb each other. Rejects as `push` does, but never
+   * with `FORGE_BRANCH_MOVED`; the branch is as it was then, or at the commit.
+   */
+  ensureBranch(request: PushRequest, signal: AbortSignal): Promise<EnsuredBranch>;
 }

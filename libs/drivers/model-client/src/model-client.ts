@@ -20,7 +20,8 @@ export interface ModelToolCall {
 
 /** One message of a conversation, oldest first. Every tool call is followed by a `tool` message with its result. */
 export type ModelMessage =
-  | { readonly role: 'user'; readonly text: string }
+  /** `picture` is a PNG. A model that takes none is told so in its place. */
+  | { readonly role: 'user'; readonly text: string; readonly picture?: Uint8Array }
   | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly ModelToolCall[] }
   | { readonly role: 'tool'; readonly toolCallId: string; readonly text: string };
 

@@ -127,6 +127,61 @@ describe('OpenAiModelClient', () => {
     });
   });
 
+  describe('a picture', () => {
+    const picture = Buffer.from('png');
+    const withPicture: ModelRequest = { ...REQUEST, messages: [{ role: 'user', text: 'look', picture }] };
+    const contentOf = (body: Record<string, unknown>): unknown =>
+      (body['messages'] as { content: unknown }[])[1]?.content;
+    const agree = (response: ServerResponse): void => {
+      stream(response, said('seen'), ended('stop'));
+      response.end();
+    };
+
+    it('is shown by a data URL', async () => {
+      const seen: unknown[] = [];
+      const make = await serve((body, response) => {
+        seen.push(contentOf(body));
+        agree(response);
+      });
+      await make().turn(withPicture, never);
+      const url = `data:image/png;base64,${picture.toString('base64')}`;
+      expect(seen).toEqual([
+        [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url } },
+        ],
+      ]);
+    });
+
+    it('that the endpoint refuses is left out, and said to be; it is shown none again', async () => {
+      const seen: string[] = [];
+      const make = await serve((body, response) => {
+        const content = contentOf(body);
+        seen.push(typeof content);
+        if (typeof content === 'string') agree(response);
+        else fail(response, 400, 'unknown_content');
+      });
+      const client = make();
+      await expect(client.turn(withPicture, never)).resolves.toMatchObject({ text: 'seen' });
+      await expect(client.turn(withPicture, never)).resolves.toMatchObject({ text: 'seen' });
+      expect(seen).toEqual(['object', 'string', 'string']);
+    });
+
+    it('is not blamed for a request that is refused without it, too', async () => {
+      let asked = 0;
+      const seen: string[] = [];
+      const make = await serve((body, response) => {
+        seen.push(typeof contentOf(body));
+        if (++asked <= 2) fail(response, 400, 'bad_tools');
+        else agree(response);
+      });
+      const client = make();
+      await expect(client.turn(withPicture, never)).rejects.toMatchObject({ code: 'MODEL_REQUEST_REFUSED' });
+      await client.turn(withPicture, never);
+      expect(seen).toEqual(['object', 'string', 'object']);
+    });
+  });
+
   it('never puts the key into an error', async () => {
     const make = await serve((_, response) => fail(response, 401, 'invalid_api_key'));
     const error = await make()

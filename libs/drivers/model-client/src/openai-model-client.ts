@@ -1,11 +1,11 @@
 import OpenAI from 'openai';
 import type { ChatCompletionChunk, ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
-import { delay, kernelError } from '@inquest/kernel';
+import { delay, kernelError, type DomainError } from '@inquest/kernel';
 import { redactTokenShapes } from '@inquest/transcript';
 import { boundedFetch } from './bounded-fetch';
 import { endpointFailure } from './endpoint-failure';
 import type { ModelClient, ModelReply, ModelRequest } from './model-client';
-import { chatMessages, chatTools } from './openai-messages';
+import { chatMessages, chatTools, hasPictures } from './openai-messages';
 import { Patience } from './patience';
 import { MAX_REPLY_LENGTH, ReplyAssembler } from './reply-assembler';
 import { retryPauseMs } from './retry';
@@ -37,6 +37,8 @@ const MAX_RESPONSE_BYTES = 64 * MAX_REPLY_LENGTH;
 export class OpenAiModelClient implements ModelClient {
   readonly name: string;
   private readonly sdk: OpenAI;
+  /** False once a turn that was refused went through without them: there is no way to ask. */
+  private takesPictures = true;
 
   constructor(private readonly options: OpenAiModelClientOptions) {
     this.name = options.model;
@@ -68,7 +70,7 @@ export class OpenAiModelClient implements ModelClient {
       return await this.stream(request, stop, patience, onText);
     } catch (e) {
       if (signal.aborted) throw kernelError('OPERATION_ABORTED', 'the model turn was cancelled', {}, signal.reason);
-      throw patience.lost ?? endpointFailure(e, this.options.baseUrl, (text) => this.hideKey(text));
+      throw patience.lost ?? this.failure(e);
     } finally {
       patience.end();
     }
@@ -93,10 +95,17 @@ export class OpenAiModelClient implements ModelClient {
 
   // Only the beginning is tried again: once text went to the caller, a second reply would contradict it.
   private async openPatiently(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ChatCompletionChunk>> {
+    let showsPictures = this.takesPictures && hasPictures(request);
     for (let retries = 0; ; retries++) {
       try {
-        return await this.open(request, signal);
+        const chunks = await this.open(request, showsPictures, signal);
+        this.takesPictures &&= showsPictures || !hasPictures(request);
+        return chunks;
       } catch (e) {
+        if (showsPictures && this.failure(e).code === 'MODEL_REQUEST_REFUSED') {
+          showsPictures = false;
+          continue;
+        }
         const pauseMs = retries < (this.options.maxRetries ?? DEFAULT_MAX_RETRIES) ? retryPauseMs(e, retries) : null;
         if (pauseMs === null || signal.aborted) throw e;
         await delay(pauseMs, signal);
@@ -104,16 +113,24 @@ export class OpenAiModelClient implements ModelClient {
     }
   }
 
-  private open(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ChatCompletionChunk>> {
+  private open(
+    request: ModelRequest,
+    showsPictures: boolean,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<ChatCompletionChunk>> {
     const body: ChatCompletionCreateParamsStreaming = {
       model: this.options.model,
-      messages: chatMessages(request),
+      messages: chatMessages(request, { showsPictures }),
       stream: true,
       stream_options: { include_usage: true },
       [this.options.tokenLimit ?? 'max_tokens']: request.maxTokens,
       ...(request.tools.length === 0 ? {} : { tools: chatTools(request.tools) }),
     };
     return this.sdk.chat.completions.create(body, { signal });
+  }
+
+  private failure(e: unknown): DomainError {
+    return endpointFailure(e, this.options.baseUrl, (text) => this.hideKey(text));
   }
 
   // An endpoint may quote the key that it refuses.

@@ -1,3 +1,6 @@
+/** Longest line of a monitor: the largest answers of QEMU (`query-qmp-schema`) are about 200 KiB. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -32,7 +35,7 @@ export class LineSplitter {
       return;
     }
     if (rest.length === 0) return;
-    this.pending.push(rest.slice());
+    this.pending.push(new Uint8Array(rest));
     this.pendingBytes += rest.length;
   }
 

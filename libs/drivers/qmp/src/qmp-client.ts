@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { kernelError } from '@inquest/kernel';
 import { qmpError } from './errors';
 import { EventQueue, type QmpEventListener } from './event-queue';
-import { LineSplitter } from './line-splitter';
+import { LineSplitter, MAX_LINE_BYTES } from './line-splitter';
 import { parseMessage, type JsonObject, type QmpMessage } from './messages';
 
 /** How long one exchange may take. */
@@ -15,8 +15,6 @@ export interface QmpDeadline {
 
 /** A monitor answers in milliseconds, on a crowded host in a second; one that is silent this long is stuck. */
 const DEFAULT_DEADLINE_MS = 10_000;
-/** The largest answers of QEMU (`query-qmp-schema`) are about 200 KiB. */
-const MAX_LINE_BYTES = 1024 * 1024;
 
 interface Exchange {
   readonly what: string;

@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { abortable } from '@inquest/kernel';
 import type { DestroyedInstance, HostCheck, ReapedInstance, VmDriver, VmHandle, VmSpec } from '@inquest/vm-driver';
-import { makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
+import { HostCheckMemo, makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
 import { checkFirecrackerSpec } from './check-firecracker-spec';
 import type { FirecrackerMachine } from './firecracker-machine';
 import {
@@ -25,19 +24,20 @@ export class FirecrackerVmDriver implements VmDriver {
   readonly capabilities = { templates: false, screenshots: false, input: false } as const;
   private readonly options: CompiledFirecrackerOptions;
   private readonly lives: OwnedLives<FirecrackerMachine>;
-  private hostCheck: Promise<HostCheck> | null = null;
+  private readonly hostCheck: HostCheckMemo;
 
   /** Starts nothing. Throws `VM_HOST_UNSUPPORTED` for a `monitorUser` that this process cannot become. */
   constructor(options: FirecrackerVmDriverOptions) {
     const instancesRoot = path.resolve(options.instancesRoot);
     this.options = compileFirecrackerOptions({ ...options, instancesRoot }, process.getuid?.() ?? 0);
     this.lives = new OwnedLives(instancesRoot, instanceOfCommand);
+    this.hostCheck = new HostCheckMemo(this.options.firecrackerBinary, () =>
+      probeHost(this.options, AbortSignal.timeout(HOST_CHECK_MS)),
+    );
   }
 
-  /** One probe serves all callers, and goes on for the others when one gives up. */
-  async checkHost(signal: AbortSignal): Promise<HostCheck> {
-    this.hostCheck ??= this.findHostCheck();
-    return abortable(this.hostCheck, signal, 'the host check');
+  checkHost(signal: AbortSignal): Promise<HostCheck> {
+    return this.hostCheck.get(signal);
   }
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<VmHandle> {
@@ -55,14 +55,5 @@ export class FirecrackerVmDriver implements VmDriver {
 
   async reapOrphans(signal: AbortSignal): Promise<readonly ReapedInstance[]> {
     return this.lives.reapOrphans(signal);
-  }
-
-  private async findHostCheck(): Promise<HostCheck> {
-    try {
-      return await probeHost(this.options, AbortSignal.timeout(HOST_CHECK_MS));
-    } catch (e) {
-      this.hostCheck = null;
-      throw e;
-    }
   }
 }

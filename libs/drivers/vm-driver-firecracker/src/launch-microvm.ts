@@ -92,7 +92,7 @@ async function attach(
     if (lastWords.hear(chunk)) onHalted();
   };
   console.copyTo(evidence.serial, hear, closing.signal);
-  await writeInstanceRecord(spec.directory, await recordOf(spec, process.owned));
+  await writeInstanceRecord(spec.directory, await recordOf(spec, [process.owned]));
   await socketAppears(firecrackerFile(spec.directory, 'vsock'), signal);
   signal.throwIfAborted();
   cleanup.disown();

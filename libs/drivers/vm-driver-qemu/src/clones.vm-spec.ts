@@ -1,4 +1,4 @@
-import { readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -224,12 +224,23 @@ describe('clones of a real guest', () => {
     await expect(other.openTemplate(template.directory, soon())).rejects.toMatchObject({
       code: 'VM_TEMPLATE_UNFIT',
       message: expect.stringMatching(/QEMU of tomorrow/),
+      details: { flaw: 'outdated' },
     });
     const spec = makeClone({ isCapturable: true });
     const half = await driver.captureTemplate(await driver.clone(spec, soon()), harness.makeTemplatePath(), soon());
     await driver.destroyInstance(spec.directory);
-    await rm(path.join(half.directory, 'template.json'));
-    await expect(driver.openTemplate(half.directory, soon())).rejects.toMatchObject({ code: 'VM_TEMPLATE_UNFIT' });
+    const record = path.join(half.directory, 'template.json');
+    const ofToday = JSON.parse(await readFile(record, 'utf8')) as object;
+    await writeFile(record, JSON.stringify({ ...ofToday, formatVersion: 1 }));
+    await expect(driver.openTemplate(half.directory, soon())).rejects.toMatchObject({
+      code: 'VM_TEMPLATE_UNFIT',
+      details: { flaw: 'outdated' },
+    });
+    await rm(record);
+    await expect(driver.openTemplate(half.directory, soon())).rejects.toMatchObject({
+      code: 'VM_TEMPLATE_UNFIT',
+      details: { flaw: 'incomplete' },
+    });
   });
 
   it('gives up a clone whose agent does not answer in time, and leaves nothing', async () => {

@@ -1,7 +1,7 @@
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HostCheck } from '@inquest/vm-driver';
-import { bootId } from '@inquest/vm-instance';
+import { bootId, programIdentity } from '@inquest/vm-instance';
 import { probeHost } from './accelerator-probe';
 import type { CompiledQemuOptions } from './qemu-options';
 
@@ -10,11 +10,14 @@ export const HOST_CHECK_FILE = '.host-check.json';
 
 /**
  * `probeHost`, once for each boot of the host: the probe of an unusable KVM takes seconds. Survives restarts of the
- * service; a change of who may use /dev/kvm is a reason to look again.
+ * service; a change of who may use /dev/kvm is a reason to look again, and so is another QEMU: a template is continued
+ * by the version that saved it alone.
  */
 export async function checkHostOnce(options: CompiledQemuOptions, signal: AbortSignal): Promise<HostCheck> {
   const file = path.join(options.instancesRoot, HOST_CHECK_FILE);
-  const key = [await bootId(), options.qemuBinary, String(options.qemuUser?.uid ?? null), await kvmAccess()].join(' ');
+  const user = String(options.qemuUser?.uid ?? null);
+  const { key: qemu } = await programIdentity(options.qemuBinary);
+  const key = [await bootId(), qemu, user, await kvmAccess()].join(' ');
   const known = await readCache(file, key);
   if (known !== null) return known;
   const found = await probeHost(options, signal);

@@ -10,14 +10,15 @@ import {
   type VmSpec,
 } from '@inquest/vm-driver';
 import { prepareInstance, recordOf, releaseAll, startError, writeInstanceRecord } from '@inquest/vm-instance';
-import { copyConsole } from './console-copy';
+import { followConsole } from './console-file';
 import { restoreDeviceState, type StateScope } from './device-state';
 import { MachineLink } from './machine-link';
+import { openMonitor } from './open-monitor';
 import { qemuArguments, type MemoryFile } from './qemu-arguments';
 import { QemuMachine } from './qemu-machine';
 import type { CompiledQemuOptions } from './qemu-options';
 import { QemuProcess } from './qemu-process';
-import { connectUnix } from './unix-connection';
+import { writeSpecification } from './stored-specification';
 
 const MIB = 1024 * 1024;
 
@@ -75,7 +76,7 @@ export async function launchMachine(
 async function prepare({ spec, inputs, makeFiles, options, signal, cleanup }: Start): Promise<EvidenceRecorder> {
   const { qemuUser: user, memoryReserveMib } = options;
   const evidence = await prepareInstance({ spec, inputs, user, memoryReserveMib }, signal, cleanup);
-  await makeFiles(signal);
+  await Promise.all([makeFiles(signal), writeSpecification(spec)]);
   return evidence;
 }
 
@@ -96,7 +97,6 @@ async function spawnQemu({ spec, memory, stateFile, options, host, signal, clean
       stateFd: state?.fd ?? null,
     });
     cleanup.defer('QEMU', async () => void (await qemu.kill()));
-    await writeInstanceRecord(spec.directory, await recordOf(spec, qemu.identity));
     return qemu;
   } finally {
     await state?.close();
@@ -119,23 +119,23 @@ async function attach(
   // Its greeting says that all of QEMU's sockets are served and its main loop runs.
   const ready = await QmpClient.negotiate(qemu.ready, { signal, deadlineMs: spec.limits.startTimeoutMs });
   ready.close();
+  const recorded = qemu.findProcesses().then(async (processes) => {
+    await writeInstanceRecord(spec.directory, await recordOf(spec, processes));
+  });
 
   const closing = new AbortController();
   void qemu.exited.then(() => closing.abort());
-  const console = await copyConsole(instanceFile(spec.directory, 'serialSocket'), evidence.serial, {
-    signal,
-    closing: closing.signal,
-  });
+  const console = await followConsole(instanceFile(spec.directory, 'consoleLog'), evidence.serial, closing.signal);
   cleanup.defer('serial console', () => console.stop());
 
-  // QEMU has accepted the console by the time it answers on connections that came after it.
   const opening = (['recorderSocket', 'controlSocket'] as const).map(async (file) => {
-    const monitor = await openMonitor(instanceFile(spec.directory, file), signal);
+    const monitor = await openMonitor(spec.directory, file, { signal });
     cleanup.defer(file, () => monitor.close());
     return monitor;
   });
   const [recorder, control] = (await Promise.all(opening)) as [QmpClient, QmpClient];
   recorder.onEvent((event) => evidence.events.append(event.raw));
+  await recorded;
 
   const link = MachineLink.overSerialPort(instanceFile(spec.directory, 'muxSocket'));
   cleanup.defer('guest link', () => link.close());
@@ -146,8 +146,4 @@ async function attach(
   if (stateFile !== null) await giveIdentity(link, spec, { signal, deadlineMs: spec.limits.startTimeoutMs });
   cleanup.disown();
   return new QemuMachine({ spec, process: qemu, evidence, recorder, control, consoleEnded: console.ended, link });
-}
-
-async function openMonitor(path: string, signal: AbortSignal): Promise<QmpClient> {
-  return QmpClient.negotiate(await connectUnix(path, signal), { signal });
 }

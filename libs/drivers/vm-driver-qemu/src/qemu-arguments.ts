@@ -4,6 +4,7 @@ import {
   peerHardwareAddress,
   peerSocket,
   type HostCheck,
+  type InstanceFile,
   type VmSpec,
 } from '@inquest/vm-driver';
 
@@ -12,6 +13,9 @@ export const READY_FD = 3;
 
 /** File descriptor of the saved device state in the child, when it has one. */
 export const STATE_FD = 4;
+
+/** File descriptor into which the shell that QEMU is started through writes how it ended; QEMU itself does not get it. */
+export const STATUS_FD = 5;
 
 /** Name of the virtio-serial port that the guest agent looks for, and its QEMU id (see docs/guest-protocol.md). */
 export const MUX_PORT_NAME = 'inquest.mux';
@@ -85,22 +89,25 @@ function isolationArguments(): string[] {
 
 /**
  * Two monitors on sockets that QEMU serves, so that a restarted service can find them by name and take the machine
- * over. A served socket does not tell when it is there, so a third monitor on an inherited descriptor does: its
+ * over; once asked for events, QEMU logs them also while nobody is connected. A served socket does not tell when it is there, so a third monitor on an inherited descriptor does: its
  * greeting can only come after the sockets listen. `-S` keeps the guest from running until the recorder is attached.
  */
 function monitorArguments({ directory }: VmSpec): string[] {
   return [
     '-S',
-    ...servedSocket('recorder', instanceFile(directory, 'recorderSocket')),
+    ...servedSocket('recorder', instanceFile(directory, 'recorderSocket'), loggedTo(directory, 'eventsLog')),
     ...servedSocket('control', instanceFile(directory, 'controlSocket')),
     ...['-chardev', `socket,id=ready,fd=${READY_FD}`],
     ...['recorder', 'control', 'ready'].flatMap((id) => ['-mon', `chardev=${id},mode=control`]),
   ];
 }
 
-/** The console is ttyS0 of the guest. A shell may be on ttyS1, of which the evidence takes no notice. */
+/**
+ * The console is ttyS0 of the guest, and a file of which nothing is lost while no service is there to read it. A shell may
+ * be on ttyS1, of which the evidence takes no notice.
+ */
 const serialArguments = ({ directory }: VmSpec): string[] => [
-  ...servedSocket('console', instanceFile(directory, 'serialSocket')),
+  ...['-chardev', `file,id=console,path=${optionValue(instanceFile(directory, 'consoleLog'))}`],
   ...['-serial', 'chardev:console'],
   ...servedSocket('shell', instanceFile(directory, 'shellSocket')),
   ...['-serial', 'chardev:shell'],
@@ -200,10 +207,13 @@ function bootArguments({ boot, hostname, hasScreen = false }: VmSpec): string[] 
   ];
 }
 
-const servedSocket = (id: string, path: string): string[] => [
+const servedSocket = (id: string, path: string, more = ''): string[] => [
   '-chardev',
-  `socket,id=${id},path=${optionValue(path)},server=on,wait=off`,
+  `socket,id=${id},path=${optionValue(path)},server=on,wait=off${more}`,
 ];
+
+const loggedTo = (directory: string, file: InstanceFile): string =>
+  `,logfile=${optionValue(instanceFile(directory, file))},logappend=on`;
 
 /** In QEMU's option syntax a comma ends a value; a doubled one is a comma. */
 const optionValue = (value: string): string => value.replaceAll(',', ',,');

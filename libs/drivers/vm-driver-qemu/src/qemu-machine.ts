@@ -24,7 +24,7 @@ import { MachineScreen } from './screen';
 import { SerialPort } from './serial-port';
 import { unlinkMonitorSockets, unlinkNetworkSockets } from './connections';
 import { endMigration, saveDeviceState } from './device-state';
-import type { QemuProcess } from './qemu-process';
+import type { MonitorProcess } from './monitor-process';
 import { connectUnix } from './unix-connection';
 
 /** What the sockets of a dead process still hold arrives at once; this only bounds a fault. */
@@ -40,7 +40,7 @@ const STATUS_MAX_CHARS = 64;
 /** What a machine is made of; it owns all of them. */
 export interface QemuMachineParts {
   readonly spec: VmSpec;
-  readonly process: QemuProcess;
+  readonly process: MonitorProcess;
   readonly evidence: EvidenceRecorder;
   /** Monitor that only delivers events. */
   readonly recorder: QmpClient;
@@ -67,7 +67,7 @@ export class QemuMachine implements ScreenshotHandle, InputHandle, SerialShell, 
     const { spec, process, link } = parts;
     this.machineId = spec.machineId;
     this.incarnation = spec.incarnation;
-    this.pid = process.identity.pid;
+    this.pid = process.pid;
     this.link = link;
     const { hasScreen = false } = spec;
     this.capabilities = { screenshot: hasScreen, input: hasScreen, serialShell: true };

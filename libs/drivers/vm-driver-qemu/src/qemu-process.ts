@@ -1,17 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { open, type FileHandle } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
-import { withDeadline } from '@inquest/kernel';
-import { baseEnvironment, getExecutable, processIdentity, type ProcessIdentity } from '@inquest/process';
-import { BoundedLog, instanceFile, vmDriverError, type VmExit } from '@inquest/vm-driver';
+import { CleanupStack, withDeadline } from '@inquest/kernel';
+import { baseEnvironment, killAndObserve, processIdentity, sendSignal, type ProcessIdentity } from '@inquest/process';
+import { BoundedLog, instanceFile, vmDriverError, type BoundedLogOptions, type VmExit } from '@inquest/vm-driver';
 import type { MonitorUser } from '@inquest/vm-instance';
+import { childOf, KILL_OBSERVE_MS, STDERR_TAIL_BYTES, unkillable, type MonitorProcess } from './monitor-process';
 import { READY_FD } from './qemu-arguments';
+import { endOfStatus, shellCommand } from './started-through-shell';
 
 /** What is kept of QEMU's error output: a start failure is a few lines, a guest can provoke endless warnings. */
 const STDERR_BYTES = 64 * 1024;
-const STDERR_TAIL_BYTES = 4 * 1024;
-/** A killed QEMU is gone in 20 ms; freeing a large guest's memory on a crowded host takes seconds. */
-const KILL_OBSERVE_MS = 20_000;
 /** Output that is still in the pipe when the process is gone arrives at once. */
 const DRAIN_MS = 2_000;
 
@@ -28,86 +28,82 @@ export interface QemuCommand {
   readonly stateFd: number | null;
 }
 
-/** A running QEMU, leader of its own process group. */
-export class QemuProcess {
-  /** Settles once, when the process is gone and its error output is on disk. Never rejects. */
+/** Where QEMU's error output goes. */
+export const errorLog = (directory: string): BoundedLogOptions => ({
+  headPath: instanceFile(directory, 'stderr'),
+  tailPath: instanceFile(directory, 'stderrTail'),
+  headBytes: STDERR_BYTES,
+  tailBytes: STDERR_BYTES,
+});
+
+/** A QEMU that this process has started. */
+export class QemuProcess implements MonitorProcess {
   readonly exited: Promise<VmExit>;
   private exit: VmExit | null = null;
   private isReaped = false;
+  private qemu: ProcessIdentity | null = null;
 
   private constructor(
-    readonly identity: ProcessIdentity,
+    /** The leader of the group. */
+    readonly shell: ProcessIdentity,
     /** The readiness monitor's connection. */
     readonly ready: Duplex,
     private readonly errors: BoundedLog,
     ended: Promise<readonly [code: number | null, signal: string | null]>,
-    reading: Promise<void>,
+    private readonly reading: Promise<void>,
   ) {
-    this.exited = ended.then(async ([code, signal]) => {
-      this.isReaped = true;
-      const atMs = Date.now();
-      await withDeadline(reading, DRAIN_MS, 'the error output of QEMU').catch(() => undefined);
-      await errors.close();
-      this.exit = { code, signal, stderrTail: this.stderrTail(), atMs };
-      return this.exit;
-    });
+    this.exited = ended.then(([code, signal]) => this.settle(code, signal));
   }
 
-  /** Resolves once the kernel runs it. Rejects with `VM_START_FAILED`, `PROCESS_NOT_FOUND` or the system's error; nothing runs then. */
+  /** Resolves once the kernel runs its shell. Rejects with `VM_START_FAILED`, `PROCESS_NOT_FOUND` or the system's error; nothing runs then. */
   static async spawn(command: QemuCommand): Promise<QemuProcess> {
-    const [file, args] = await boundedCommand(command);
-    const errors = await BoundedLog.create({
-      headPath: instanceFile(command.directory, 'stderr'),
-      tailPath: instanceFile(command.directory, 'stderrTail'),
-      headBytes: STDERR_BYTES,
-      tailBytes: STDERR_BYTES,
-    });
+    const [file, args] = await shellCommand(command.binary, command.args, command.fileBytes);
+    const cleanup = new CleanupStack();
+    const errors = await BoundedLog.create(errorLog(command.directory));
+    cleanup.defer('error log', () => errors.close());
     try {
-      const child = spawn(file, args, {
-        cwd: instanceFile(command.directory, 'vmm'),
-        env: baseEnvironment(),
-        detached: true,
-        stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(command.stateFd === null ? [] : [command.stateFd])],
-        ...command.user,
-      });
-      return await QemuProcess.adopt(child, errors);
+      const status = await open(instanceFile(command.directory, 'exitStatus'), 'w', 0o600);
+      // Also after a success: the child has its own.
+      try {
+        return await QemuProcess.own(start(file, args, command, status), errors);
+      } finally {
+        await status.close();
+      }
     } catch (e) {
-      await errors.close();
+      await cleanup.run();
       throw e;
     }
   }
 
-  /** True once `exited` has settled. */
+  get pid(): number {
+    return (this.qemu ?? this.shell).pid;
+  }
+
   get hasExited(): boolean {
     return this.exit !== null;
   }
 
-  /** The end of the error output so far. Hostile text. */
+  /** Finds QEMU itself, which runs by now, and gives both processes, the leader first. */
+  async findProcesses(): Promise<readonly ProcessIdentity[]> {
+    this.qemu ??= await childOf(this.shell);
+    return this.qemu === null ? [this.shell] : [this.shell, this.qemu];
+  }
+
   stderrTail(): string {
     return Buffer.from(this.errors.recent(STDERR_TAIL_BYTES)).toString('utf8');
   }
 
-  /**
-   * SIGKILLs the process group and waits until the process is observed gone. Killing a dead process succeeds. Rejects with
-   * `VM_PROCESS_UNKILLABLE`.
-   */
   async kill(): Promise<VmExit> {
-    const { pid } = this.identity;
     // Once it was reaped, the pid may be a stranger's.
-    if (!this.isReaped) killGroup(pid);
+    if (!this.isReaped) sendSignal(-this.shell.pid, 'SIGKILL');
     try {
-      return await withDeadline(this.exited, KILL_OBSERVE_MS, `the end of QEMU process ${pid}`);
+      return await withDeadline(this.exited, KILL_OBSERVE_MS, `the end of QEMU process ${this.pid}`);
     } catch (e) {
-      throw vmDriverError(
-        'VM_PROCESS_UNKILLABLE',
-        `QEMU process ${pid} is still there ${KILL_OBSERVE_MS} ms after SIGKILL`,
-        { pid },
-        e,
-      );
+      throw unkillable(this.pid, e);
     }
   }
 
-  private static async adopt(child: ChildProcess, errors: BoundedLog): Promise<QemuProcess> {
+  private static async own(child: ChildProcess, errors: BoundedLog): Promise<QemuProcess> {
     const ended = new Promise<readonly [number | null, string | null]>((resolve) => {
       child.once('exit', (code, signal) => resolve([code, signal]));
     });
@@ -120,23 +116,44 @@ export class QemuProcess {
     ready.on('error', () => undefined);
     const pid = child.pid as number;
     // An immediate death still has its identity: the zombie is ours until 'exit' is handled. -1 matches no process.
-    const identity = (await processIdentity(pid)) ?? { pid, startTicks: -1 };
-    return new QemuProcess(identity, ready, errors, ended, reading);
+    const shell = (await processIdentity(pid)) ?? { pid, startTicks: -1 };
+    return new QemuProcess(shell, ready, errors, ended, reading);
+  }
+
+  private async settle(code: number | null, signal: string | null): Promise<VmExit> {
+    this.isReaped = true;
+    // Its output ends when the last process that could write it is gone.
+    await withDeadline(this.reading, DRAIN_MS, 'the error output of QEMU').catch(() => undefined);
+    // A shell that was killed has not waited, and QEMU may be alive.
+    if (signal !== null) await this.endQemu();
+    const atMs = Date.now();
+    await this.errors.close();
+    const end = code === null ? { code, signal } : endOfStatus(code);
+    this.exit = { ...end, stderrTail: this.stderrTail(), atMs };
+    return this.exit;
+  }
+
+  /** A machine whose QEMU survives this never ends, which is what its callers wait for with a deadline. */
+  private async endQemu(): Promise<void> {
+    const { qemu } = this;
+    // The number of a group is nobody else's while somebody is in it.
+    if (qemu === null) return sendSignal(-this.shell.pid, 'SIGKILL');
+    for (;;) {
+      const how = await killAndObserve(qemu, { graceMs: 0 }).catch(() => null);
+      if (how !== null) return;
+    }
   }
 }
 
-/**
- * Wraps QEMU in limits that it inherits: no core dump (it would hold the guest's memory), and no file beyond the bound; with
- * SIGXFSZ ignored a write beyond it fails like one on a full disk, which pauses the machine instead of killing it.
- */
-async function boundedCommand({ binary, args, fileBytes }: QemuCommand): Promise<[string, string[]]> {
-  const [prlimit, env, qemu] = await Promise.all([
-    getExecutable('prlimit'),
-    getExecutable('env'),
-    getExecutable(binary),
-  ]);
-  const limits = ['--core=0', ...(fileBytes === null ? [] : [`--fsize=${fileBytes}`])];
-  return [prlimit, [...limits, env, '--ignore-signal=XFSZ', qemu, ...args]];
+function start(file: string, args: string[], command: QemuCommand, status: FileHandle): ChildProcess {
+  const state = command.stateFd ?? 'ignore';
+  return spawn(file, args, {
+    cwd: instanceFile(command.directory, 'vmm'),
+    env: baseEnvironment(),
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', state, status.fd],
+    ...command.user,
+  });
 }
 
 async function copyInto(log: BoundedLog, source: Readable): Promise<void> {
@@ -144,13 +161,5 @@ async function copyInto(log: BoundedLog, source: Readable): Promise<void> {
     for await (const chunk of source) await log.append(chunk as Buffer);
   } catch {
     // A broken pipe ends the output; the exit tells the rest.
-  }
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (e) {
-    if ((e as NodeJS.ErrnoException).code !== 'ESRCH') throw e;
   }
 }

@@ -1,23 +1,26 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { abortable } from '@inquest/kernel';
 import {
+  checkInstanceDirectory,
   checkVmSpec,
   vmDriverError,
+  type AdoptingDriver,
   type CopyDriver,
   type DestroyedInstance,
   type HostCheck,
   type ReapedInstance,
   type ShareDriver,
   type TemplateDriver,
+  type VmAdoption,
   type VmCloneSpec,
   type VmCopySpec,
   type VmHandle,
   type VmSpec,
   type VmTemplate,
 } from '@inquest/vm-driver';
-import { checkReadable, makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
+import { checkReadable, HostCheckMemo, makeInstancesRoot, OwnedLives } from '@inquest/vm-instance';
 import { insideOf } from './connections';
+import { adoptMachine } from './adopt-machine';
 import { checkHostOnce } from './host-check-cache';
 import { instanceOfCommand } from './instance-command';
 import { QemuMachine } from './qemu-machine';
@@ -26,13 +29,14 @@ import { captureTemplate } from './capture-template';
 import { launchMachine, type Launch } from './launch-machine';
 import { copiedStateFile, copyLaunch, machineSpecOfCopy } from './copy-launch';
 import { bootLaunch, cloneLaunch, machineSpecOf } from './machine-launches';
+import { completeEvidence } from './resume-evidence';
 import { readTemplateRecord, templateOf } from './template-record';
 
 /** Bound on all probes together; each has its own deadline well below. */
 const HOST_CHECK_MS = 120_000;
 
 /** Machines as QEMU processes, under KVM where it works and software emulation where it does not. */
-export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
+export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver, AdoptingDriver {
   readonly name = 'qemu';
   readonly capabilities = {
     templates: true,
@@ -42,22 +46,22 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     shares: true,
     networks: true,
     copies: true,
+    adoption: true,
   } as const;
   private readonly options: CompiledQemuOptions;
   private readonly lives: OwnedLives<QemuMachine>;
-  private hostCheck: Promise<HostCheck> | null = null;
+  private readonly hostCheck: HostCheckMemo;
 
   /** Starts nothing. Throws `VM_HOST_UNSUPPORTED` for a `qemuUser` that this process cannot become. */
   constructor(options: QemuVmDriverOptions) {
     const instancesRoot = path.resolve(options.instancesRoot);
     this.options = compileQemuOptions({ ...options, instancesRoot }, process.getuid?.() ?? 0);
-    this.lives = new OwnedLives(instancesRoot, instanceOfCommand);
+    this.lives = new OwnedLives(instancesRoot, instanceOfCommand, completeEvidence);
+    this.hostCheck = new HostCheckMemo(this.options.qemuBinary, () => this.findHostCheck());
   }
 
-  /** One probe serves all callers, and goes on for the others when one gives up. */
-  async checkHost(signal: AbortSignal): Promise<HostCheck> {
-    this.hostCheck ??= this.findHostCheck();
-    return abortable(this.hostCheck, signal, 'the host check');
+  checkHost(signal: AbortSignal): Promise<HostCheck> {
+    return this.hostCheck.get(signal);
   }
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<VmHandle> {
@@ -98,6 +102,11 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     return copy;
   }
 
+  async adopt(machine: VmAdoption, signal: AbortSignal): Promise<VmHandle> {
+    checkInstanceDirectory(machine.directory, this.options.instancesRoot);
+    return this.lives.start(machine, signal, (ending) => adoptMachine(machine, this.options.instancesRoot, ending));
+  }
+
   checkShare(directory: string): Promise<void> {
     return checkReadable(insideOf(directory), this.options.qemuUser);
   }
@@ -111,13 +120,8 @@ export class QemuVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
   }
 
   private async findHostCheck(): Promise<HostCheck> {
-    try {
-      await makeInstancesRoot(this.options.instancesRoot);
-      return await checkHostOnce(this.options, AbortSignal.timeout(HOST_CHECK_MS));
-    } catch (e) {
-      this.hostCheck = null;
-      throw e;
-    }
+    await makeInstancesRoot(this.options.instancesRoot);
+    return checkHostOnce(this.options, AbortSignal.timeout(HOST_CHECK_MS));
   }
 
   /** Brings a machine up as one of this driver's lives. */

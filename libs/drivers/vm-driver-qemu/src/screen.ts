@@ -5,8 +5,8 @@ import { delay } from '@inquest/kernel';
 import { instanceFile, pngSize, vmDriverError, type InputAction, type VmSpec } from '@inquest/vm-driver';
 import type { JsonObject } from '@inquest/qmp';
 
-/** A screen of 4096 x 2160 in 32 bits; QEMU compresses, so no honest picture has more. */
-const PNG_MAX_BYTES = 4096 * 2160 * 4;
+/** A screen of 4096 x 4096 in 32 bits; QEMU compresses, so no honest picture has more. */
+const PNG_MAX_BYTES = 4096 * 4096 * 4;
 /** Largest value of an absolute axis (`INPUT_EVENT_ABS_MAX` of QEMU's include/ui/input.h). */
 const AXIS_MAX = 32_767;
 /**

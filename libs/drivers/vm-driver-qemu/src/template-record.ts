@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, open, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { vmDriverError, type HostCheck, type VmBoot, type VmTemplate } from '@inquest/vm-driver';
+import { vmDriverError, type HostCheck, type TemplateFlaw, type VmBoot, type VmTemplate } from '@inquest/vm-driver';
 
 /** Raised with every change of the devices of a machine, too: a state continues only on the devices that it is of. */
 const FORMAT_VERSION = 2;
@@ -74,6 +74,7 @@ export async function readTemplateRecord(directory: string, host: HostCheck): Pr
   if (record.monitorVersion !== host.version || record.accelerator !== host.accelerator) {
     throw unfit(
       directory,
+      'outdated',
       `it was made by ${record.monitorVersion} (${record.accelerator}), and this host has ${host.version} (${host.accelerator})`,
     );
   }
@@ -98,16 +99,18 @@ async function parseRecord(directory: string): Promise<TemplateRecord> {
     const record = JSON.parse(await readFile(path.join(directory, RECORD_FILE), 'utf8')) as TemplateRecord;
     if (record.formatVersion === FORMAT_VERSION) return record;
   } catch (e) {
-    throw unfit(directory, `it has no whole record (${(e as Error).message})`, e);
+    // The record is put in its place whole, and last.
+    const flaw = (e as NodeJS.ErrnoException).code === 'ENOENT' ? 'incomplete' : 'damaged';
+    throw unfit(directory, flaw, `it has no whole record (${(e as Error).message})`, e);
   }
-  throw unfit(directory, 'its record is of another version of the driver');
+  throw unfit(directory, 'outdated', 'its record is of another version of the driver');
 }
 
 async function checkUnchanged(directory: string, file: string, recorded: string): Promise<void> {
   const identity = await identityOf(file).catch((e: Error) => {
-    throw unfit(directory, e.message, e);
+    throw unfit(directory, 'damaged', e.message, e);
   });
-  if (identity !== recorded) throw unfit(directory, `${file} was changed since`);
+  if (identity !== recorded) throw unfit(directory, 'damaged', `${file} was changed since`);
 }
 
 /** A write changes the times, and nobody can set ctime. */
@@ -125,5 +128,5 @@ async function flush(file: string): Promise<void> {
   }
 }
 
-const unfit = (directory: string, why: string, cause?: unknown) =>
-  vmDriverError('VM_TEMPLATE_UNFIT', `the template in ${directory} cannot be used: ${why}`, { directory }, cause);
+const unfit = (directory: string, flaw: TemplateFlaw, why: string, cause?: unknown) =>
+  vmDriverError('VM_TEMPLATE_UNFIT', `the template in ${directory} cannot be used: ${why}`, { directory, flaw }, cause);

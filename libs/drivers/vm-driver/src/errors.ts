@@ -92,6 +92,12 @@ export const vmDriverError = defineErrors({
     when: 'The directory that a template should be made in exists already.',
     remediation: 'Use that template, or remove it first when no clone stands on it.',
   },
+  VM_INSTANCE_UNADOPTABLE: {
+    fault: 'infra',
+    status: 409,
+    when: 'A machine of an earlier process cannot be taken over: it has ended, does not answer, or its record is damaged.',
+    remediation: 'Nothing has to be done: it is ended with a verdict that says so; start the machine anew.',
+  },
   VM_CAPTURE_FAILED: {
     fault: 'infra',
     status: 500,
@@ -102,7 +108,8 @@ export const vmDriverError = defineErrors({
     fault: 'infra',
     status: 409,
     when: 'A template is missing, half-made, was changed since it was made, or is of another monitor than this host has.',
-    remediation: 'Make the template again by freezing its image; machines boot without one meanwhile.',
+    remediation:
+      'Machines boot meanwhile. It is made again by itself within minutes; `vmctl image template NAME` does it now and says what fails.',
   },
   VM_SCREENSHOT_FAILED: {
     fault: 'infra',

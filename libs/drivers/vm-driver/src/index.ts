@@ -47,7 +47,15 @@ export {
 } from './serial-shell';
 export { strokeOfCombination, strokesOfText, TYPED_TEXT_MAX_CHARS, type KeyStroke } from './screen/keyboard';
 export { pngSize, type ScreenSize } from './screen/png-size';
-export { cloneSpecOf, type TemplateDriver, type VmCloneSpec, type VmTemplate } from './template-driver';
+export {
+  cloneSpecOf,
+  TEMPLATE_FLAWS,
+  type TemplateDriver,
+  type TemplateFlaw,
+  type VmCloneSpec,
+  type VmTemplate,
+} from './template-driver';
+export { supportsAdoption, type AdoptingDriver, type VmAdoption } from './adopting-driver';
 export { giveIdentity } from './give-identity';
 export { peerAddress, peerHardwareAddress, peerSocket } from './peer-network';
 export { checkInstanceDirectory, checkVmSpec } from './check-vm-spec';

@@ -8,18 +8,24 @@ import path from 'node:path';
 export const INSTANCE_FILES = {
   /** `InstanceRecord`: whose instance this is, and which process it has. */
   record: 'instance.json',
+  /** The `VmSpec` that it was started with, without its listeners, for a service that did not start it. */
+  specification: 'specification.json',
   /** The first 64 KiB of the monitor's error output. */
   stderr: 'stderr.log',
   /** The end of the error output, when more than 64 KiB came. */
   stderrTail: 'stderr.tail.log',
+  /** How the monitor ended, as the process that it is started through says, so that also a later service can read it. */
+  exitStatus: 'exit-status',
   /** Working directory of the monitor; everything below is its own. */
   vmm: 'vmm',
   /** QMP monitor that only reads events. */
   recorderSocket: 'vmm/qmp-recorder.sock',
   /** QMP monitor for commands. */
   controlSocket: 'vmm/qmp-control.sock',
-  /** The guest's serial console. */
-  serialSocket: 'vmm/serial.sock',
+  /** What the recorder's monitor has sent, written by the monitor itself: events are in it also while nobody listens. */
+  eventsLog: 'vmm/events.qmp',
+  /** What the guest has written on its serial console, written by the monitor itself. */
+  consoleLog: 'vmm/console.log',
   /** The guest's second serial port, for a shell. */
   shellSocket: 'vmm/shell.sock',
   /** The virtio-serial port that carries the guest link. */
@@ -36,7 +42,6 @@ export type InstanceFile = keyof typeof INSTANCE_FILES;
 export const INSTANCE_SOCKETS = [
   'recorderSocket',
   'controlSocket',
-  'serialSocket',
   'shellSocket',
   'muxSocket',
   'stateSocket',

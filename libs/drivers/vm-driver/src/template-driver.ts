@@ -12,6 +12,14 @@ export interface VmTemplate {
   readonly hasScreen: boolean;
 }
 
+/**
+ * Why a template cannot be used, as `flaw` in the details of `VM_TEMPLATE_UNFIT`. `incomplete`: it was never finished, or
+ * is not there. `outdated`: whole, but of another driver, monitor or accelerator than this host has. `damaged`: not what
+ * was made.
+ */
+export const TEMPLATE_FLAWS = ['incomplete', 'outdated', 'damaged'] as const;
+export type TemplateFlaw = (typeof TEMPLATE_FLAWS)[number];
+
 /** A clone takes shape, screen, kernel and disk from its template, which has no shares and no network. */
 export type VmCloneSpec = Omit<VmSpec, 'cpus' | 'memoryMib' | 'hasScreen' | 'boot' | 'disk' | 'shares' | 'network'> & {
   readonly template: VmTemplate;
@@ -39,7 +47,7 @@ export interface TemplateDriver extends VmDriver {
   /**
    * The template in a directory, as an earlier process may have left it. Rejects with `VM_TEMPLATE_UNFIT` when there is
    * none, when it is half-made, when a file of it is not the one that was recorded, or when this host's monitor cannot
-   * continue it; changes nothing.
+   * continue it, with the `TemplateFlaw` in its details; changes nothing.
    */
   openTemplate(directory: string, signal: AbortSignal): Promise<VmTemplate>;
 

@@ -1,5 +1,5 @@
 import type { MachineId } from '@inquest/kernel';
-import type { VmHandle } from './vm-handle';
+import type { VmExit, VmHandle, VmRecording } from './vm-handle';
 import type { VmSpec } from './vm-specification';
 
 /** Optional powers of a driver; each true one comes with a narrowing interface. */
@@ -18,6 +18,8 @@ export interface VmDriverCapabilities {
   readonly serialShells?: boolean;
   /** Machines can be wired together: `VmSpec.network`. Absent = false. */
   readonly networks?: boolean;
+  /** Machines of an earlier process can be taken over: `AdoptingDriver`. Absent = false. */
+  readonly adoption?: boolean;
 }
 
 /** What will run the guests' instructions, and how that was found out. */
@@ -39,6 +41,10 @@ export interface ReapedInstance {
   readonly pid: number | null;
   /** True when no process of the instance is left: it was seen to end, or there was none. */
   readonly observedGone: boolean;
+  /** How the monitor ended, where the driver can tell of one that is not its child; null = not known. */
+  readonly exit: Pick<VmExit, 'code' | 'signal' | 'atMs'> | null;
+  /** Of the evidence, which was completed from what the monitor itself has recorded; null where the driver cannot do that. */
+  readonly recording: VmRecording | null;
 }
 
 /** What `destroyInstance` saw, never merely what it asked for. */

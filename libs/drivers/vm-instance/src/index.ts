@@ -1,9 +1,12 @@
 export { bootId } from './boot-id';
+export type { CompleteEvidence } from './end-instance';
 export { checkReadable } from './file-access';
+export { HostCheckMemo } from './host-check-memo';
 export { makeInstancesRoot, unlinkSockets } from './instance-directory';
-export { recordOf, writeInstanceRecord } from './instance-record';
+export { readInstanceRecord, recordedProcesses, recordOf, writeInstanceRecord } from './instance-record';
 export { chooseMonitorUser, type MonitorUser } from './monitor-user';
 export { OwnedLives, type OwnedMachine } from './owned-lives';
 export { prepareInstance, type InstancePlan } from './prepare-instance';
+export { programIdentity } from './program-identity';
 export { findInstanceProcesses, instanceNamedIn, type InstanceOfCommand } from './process-scan';
 export { releaseAll, startError, type StartEnd } from './start-failure';

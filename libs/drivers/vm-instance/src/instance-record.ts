@@ -8,8 +8,10 @@ import { bootId } from './boot-id';
 export interface InstanceRecord {
   readonly machineId: MachineId;
   readonly incarnation: number;
-  /** Null until the monitor was spawned. Pid and start time mean nothing under another boot id. */
-  readonly process: (ProcessIdentity & { readonly bootId: string }) | null;
+  /** The monitor's processes, the leader of their group first; none until it was spawned. */
+  readonly processes: readonly ProcessIdentity[];
+  /** Under another one pids and start times mean nothing. Null while there are none. */
+  readonly bootId: string | null;
 }
 
 /** Writes the record atomically: a reader finds the old one or the new one. */
@@ -20,13 +22,13 @@ export async function writeInstanceRecord(directory: string, record: InstanceRec
   await rename(partial, file);
 }
 
-/** The record of a process of this boot. */
+/** The record of processes of this boot, the leader of their group first. */
 export async function recordOf(
-  machine: Pick<InstanceRecord, 'machineId' | 'incarnation'>,
-  { pid, startTicks }: ProcessIdentity,
+  { machineId, incarnation }: Pick<InstanceRecord, 'machineId' | 'incarnation'>,
+  processes: readonly ProcessIdentity[],
 ): Promise<InstanceRecord> {
-  const { machineId, incarnation } = machine;
-  return { machineId, incarnation, process: { pid, startTicks, bootId: await bootId() } };
+  const identities = processes.map(({ pid, startTicks }) => ({ pid, startTicks }));
+  return { machineId, incarnation, processes: identities, bootId: await bootId() };
 }
 
 /** Null when there is none or it is not one; never throws. */
@@ -38,24 +40,27 @@ export async function readInstanceRecord(directory: string): Promise<InstanceRec
   }
 }
 
-/** The recorded process, unless it was of an earlier boot: then its pid is a stranger's. */
-export async function recordedProcess(record: InstanceRecord | null): Promise<ProcessIdentity | null> {
-  const recorded = record?.process ?? null;
-  return recorded !== null && recorded.bootId === (await bootId()) ? recorded : null;
+/** The recorded processes, unless they were of an earlier boot: then their pids are strangers'. */
+export async function recordedProcesses(record: InstanceRecord | null): Promise<readonly ProcessIdentity[]> {
+  return record !== null && record.bootId === (await bootId()) ? record.processes : [];
 }
 
 function parseRecord(value: unknown): InstanceRecord | null {
   if (typeof value !== 'object' || value === null) return null;
-  const { machineId, incarnation, process } = value as Partial<Record<keyof InstanceRecord, unknown>>;
+  const { machineId, incarnation, processes, bootId: boot } = value as Partial<Record<keyof InstanceRecord, unknown>>;
   if (typeof machineId !== 'string' || !ID_PATTERN.test(machineId) || !Number.isSafeInteger(incarnation)) return null;
-  return { machineId: machineId as MachineId, incarnation: incarnation as number, process: parseProcess(process) };
+  return {
+    machineId: machineId as MachineId,
+    incarnation: incarnation as number,
+    processes: Array.isArray(processes) ? processes.flatMap(parseProcess) : [],
+    bootId: typeof boot === 'string' ? boot : null,
+  };
 }
 
-function parseProcess(value: unknown): InstanceRecord['process'] {
-  if (typeof value !== 'object' || value === null) return null;
-  const { pid, startTicks, bootId } = value as Partial<Record<'pid' | 'startTicks' | 'bootId', unknown>>;
+function parseProcess(value: unknown): ProcessIdentity[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { pid, startTicks } = value as Partial<Record<'pid' | 'startTicks', unknown>>;
   // Pid 1 and below are never a machine; a negative one would be a process group.
-  if (!Number.isSafeInteger(pid) || (pid as number) <= 1) return null;
-  if (!Number.isSafeInteger(startTicks) || typeof bootId !== 'string') return null;
-  return { pid: pid as number, startTicks: startTicks as number, bootId };
+  if (!Number.isSafeInteger(pid) || (pid as number) <= 1 || !Number.isSafeInteger(startTicks)) return [];
+  return [{ pid: pid as number, startTicks: startTicks as number }];
 }

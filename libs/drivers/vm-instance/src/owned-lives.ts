@@ -9,7 +9,7 @@ import {
   type VmHandle,
   type VmSpec,
 } from '@inquest/vm-driver';
-import { endInstance } from './end-instance';
+import { endInstance, type CompleteEvidence } from './end-instance';
 import { makeInstancesRoot, removeInstanceDirectory } from './instance-directory';
 import { findInstanceProcesses, type InstanceOfCommand } from './process-scan';
 
@@ -33,6 +33,7 @@ export class OwnedLives<Machine extends OwnedMachine> {
   constructor(
     private readonly instancesRoot: string,
     private readonly instanceOf: InstanceOfCommand,
+    private readonly completeEvidence: CompleteEvidence = noEvidence,
   ) {}
 
   /**
@@ -86,6 +87,7 @@ export class OwnedLives<Machine extends OwnedMachine> {
       endInstance(
         orphan,
         processes.filter(({ directory }) => directory === orphan),
+        this.completeEvidence,
       ),
     );
     return (await abortable(Promise.all(ended), signal, 'reaping')).map(({ reaped }) => reaped);
@@ -94,9 +96,12 @@ export class OwnedLives<Machine extends OwnedMachine> {
   private async destroyUnowned(directory: string): Promise<DestroyedInstance> {
     const processes = await findInstanceProcesses(this.instancesRoot, this.instanceOf);
     const own = processes.filter((process) => process.directory === directory);
-    return (await endInstance(directory, own)).destroyed;
+    return (await endInstance(directory, own, this.completeEvidence)).destroyed;
   }
 }
+
+/** Of a driver whose monitors record nothing themselves. */
+const noEvidence: CompleteEvidence = () => Promise.resolve({ exit: null, recording: null });
 
 async function isStopped(machine: OwnedMachine): Promise<boolean> {
   try {

@@ -41,7 +41,7 @@ export async function prepareInstance(
   cleanup.defer('evidence files', async () => (await recording.catch(() => null))?.close());
   // All of them are waited for, so that none is still at work when they are undone.
   const made = await Promise.allSettled([
-    writeInstanceRecord(directory, { machineId, incarnation, process: null }),
+    writeInstanceRecord(directory, { machineId, incarnation, processes: [], bootId: null }),
     makeVmmDirectory(directory, user),
     recording,
   ]);

@@ -125,3 +125,6 @@ export class HardenedGit {
     });
   }
 }
+
+/** Options with which `git push` makes a branch and moves none: the branch must not be there. Nothing is overwritten. */
+export const onlyWhenMissing = (branch: string): readonly string[] => [`--force-with-lease=refs/heads/${branch}:`];

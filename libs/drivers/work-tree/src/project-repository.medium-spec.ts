@@ -207,6 +207,21 @@ describe('ProjectRepository', () => {
     expect(project.git('rev-list', '--count', 'HEAD')).toBe('2');
   });
 
+  it('puts the first commit of an empty project on an empty one when there is to be a beginning', async () => {
+    expect(await project.commit([], { beginning: 'Begin' })).toMatchObject({ commit: null });
+    expect((await project.repository.head()).commit).toBeNull();
+    const first = await project.commit([{ name: 'a', content: 'a' }], { beginning: 'Begin' });
+    expect(project.git('log', '--format=%s|%an|%cn')).toBe('work|Ana|Inquest\nBegin|Inquest|Inquest');
+    expect(project.git('ls-tree', 'HEAD^')).toBe('');
+    expect(await project.repository.parentOf(first.commit ?? '')).toBe(project.git('rev-parse', 'HEAD^'));
+    expect(await project.repository.parentOf(project.git('rev-parse', 'HEAD^'))).toBeNull();
+    await project.commit([{ name: 'a', content: 'b' }], { beginning: 'Begin' });
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('3');
+    for (const unknown of ['0'.repeat(40), 'HEAD', '--all']) {
+      expect(await project.repository.parentOf(unknown)).toBeNull();
+    }
+  });
+
   it('reads a file of the last commit, and nothing that is no file, is missing or is too large', async () => {
     expect(await project.repository.readFile('a', 100)).toBeNull();
     await project.commit([
@@ -215,15 +230,17 @@ describe('ProjectRepository', () => {
       { name: 'link', type: 'symlink', linkname: 'dir/a' },
       { name: ':(glob)*', content: 'no pathspec' },
     ]);
-    const read = async (name: string, maxBytes = 100) =>
-      (await project.repository.readFile(name, maxBytes))?.toString();
+    const read = async (name: string, maxBytes = 100) => {
+      const file = await project.repository.readFile(name, maxBytes);
+      return file?.kind === 'content' ? file.bytes.toString() : (file?.kind ?? null);
+    };
     expect(await read('dir/a')).toBe('first\r\n');
     expect(await read('tool')).toBe('#!/bin/sh\n');
     expect(await read(':(glob)*')).toBe('no pathspec');
     expect(await read('dir/a', 7)).toBe('first\r\n');
-    for (const name of ['dir', 'link', 'missing', '', '../a', '*', 'HEAD:dir/a', '--all'])
-      expect(await read(name)).toBeUndefined();
-    expect(await read('dir/a', 6)).toBeUndefined();
+    for (const name of ['dir', 'missing', '', '../a', '*', 'HEAD:dir/a', '--all']) expect(await read(name)).toBeNull();
+    expect(await read('link')).toBe('no-regular-file');
+    expect(await project.repository.readFile('dir/a', 6)).toEqual({ kind: 'too-large', sizeBytes: 7 });
     await project.commit([{ name: 'dir/a', content: 'second' }]);
     expect(await read('dir/a')).toBe('second');
   });

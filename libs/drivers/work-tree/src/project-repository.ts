@@ -21,6 +21,13 @@ export interface CommittedFile {
   readonly sizeBytes: number;
 }
 
+/** A file of the last commit, or why it is not read. */
+export type ReadFile =
+  | { readonly kind: 'content'; readonly bytes: Buffer }
+  | { readonly kind: 'too-large'; readonly sizeBytes: number }
+  /** A link or a submodule. */
+  | { readonly kind: 'no-regular-file' };
+
 /** The branch that commits go to, and where it is. */
 export interface Head {
   readonly branch: string;
@@ -37,6 +44,11 @@ export interface CommitRequest {
   readonly author: CommitIdentity;
   readonly committer: CommitIdentity;
   readonly filter: ScratchFilter;
+  /**
+   * Null: the first commit of an empty project has no parent. Otherwise it stands on an empty commit with this message,
+   * so that there is something to compare it with and to merge it into.
+   */
+  readonly beginning: string | null;
 }
 
 export interface CommitResult {
@@ -112,12 +124,24 @@ export class ProjectRepository {
     return { archive: exportListing(this.git, listing, committedAtMs ?? 0, signal), base: commit };
   }
 
-  /** A regular file of the last commit; null when there is none, or it is larger than `maxBytes`. */
-  async readFile(name: string, maxBytes: number, signal: AbortSignal = never): Promise<Buffer | null> {
+  /** What the last commit has at a path; null when that is nothing. A file larger than `maxBytes` is not read. */
+  async readFile(name: string, maxBytes: number, signal: AbortSignal = never): Promise<ReadFile | null> {
     const { commit } = await this.head(signal);
-    const [file = null] = commit === null ? [] : await this.findFiles(commit, [name], signal);
-    if (file === null || file.sizeBytes > maxBytes) return null;
-    return (await this.git.run(['cat-file', 'blob', file.objectId], { signal })).stdout;
+    if (commit === null) return null;
+    const entry = (await listTree(this.git, commit, { signal })).get(name);
+    if (entry === undefined) return null;
+    const file = committedFile(entry);
+    if (file === null) return { kind: 'no-regular-file' };
+    const { sizeBytes } = file;
+    if (sizeBytes > maxBytes) return { kind: 'too-large', sizeBytes };
+    return { kind: 'content', bytes: (await this.git.run(['cat-file', 'blob', file.objectId], { signal })).stdout };
+  }
+
+  /** The first parent of a commit; null when it has none, or the project does not know it. */
+  async parentOf(commit: string, signal: AbortSignal = never): Promise<string | null> {
+    if (!(await this.git.hasCommit(commit, signal))) return null;
+    const parent = await this.git.line(['rev-list', '--no-walk', '--parents', commit], { signal });
+    return parent.split(' ')[1] ?? null;
   }
 
   /** True when `commit` is `ancestor` or stands on it; false too when the project does not know one of them. */
@@ -209,14 +233,29 @@ export class ProjectRepository {
     const tree = base === head.commit ? nextBase : await this.writeTree(head.commit, changes, collected, signal);
     const result = { ...report, kept: [...changes.written.keys()], base: nextBase };
     if (await this.hasTree(head, tree, signal)) return { ...result, commit: head.commit };
-    const parents = head.commit === null ? [] : ['-p', head.commit];
-    const commit = await this.git.line(['commit-tree', tree, ...parents, '-F', '-'], {
-      signal,
-      env,
-      input: request.message,
-    });
+    const parent = head.commit ?? (await this.begin(request, signal));
+    const commit = await this.writeCommit(tree, parent, request.message, env, signal);
     if (!(await this.moveBranch(head, commit, signal))) return null;
     return { ...result, commit };
+  }
+
+  /** An empty commit of the committer's that nothing names yet; null when the request wants none. */
+  private async begin({ beginning, committer }: CommitRequest, signal: AbortSignal): Promise<string | null> {
+    if (beginning === null) return null;
+    const env = { ...identityEnvironment('AUTHOR', committer), ...identityEnvironment('COMMITTER', committer) };
+    const tree = await this.git.line(['mktree'], { signal, input: '' });
+    return this.writeCommit(tree, null, beginning, env, signal);
+  }
+
+  private writeCommit(
+    tree: string,
+    parent: string | null,
+    message: string,
+    env: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const parents = parent === null ? [] : ['-p', parent];
+    return this.git.line(['commit-tree', tree, ...parents, '-F', '-'], { signal, env, input: message });
   }
 
   private async hasTree({ commit }: Head, tree: string, signal: AbortSignal): Promise<boolean> {

@@ -6,6 +6,7 @@ export { openCommand, type OpenCommand, type OpenCommandOptions } from './open-c
 export {
   isAlive,
   killAndObserve,
+  sendSignal,
   observeGone,
   processIdentity,
   type EndedHow,

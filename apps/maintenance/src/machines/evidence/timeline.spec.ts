@@ -42,6 +42,17 @@ describe('buildTimeline', () => {
     expect(summarizeTimeline(entries)).toBe('1 host action, 1 probe, 2 events of the monitor');
   });
 
+  it('shows what was typed, clicked and run on the machine from the host, each by itself', () => {
+    const typed = encodeAction({ atMs: 1000, action: 'type_text', by: 'gateway', reason: '7 characters' });
+    const run = encodeAction({ atMs: 2000, action: 'exec_serial', by: 'gateway', reason: '4 bytes, sha256 ab' });
+    const entries = buildTimeline(files({ actions: file(typed, typed, run) }), []);
+    expect(entries.map(({ title, detail }) => [title, detail])).toEqual([
+      ['type text asked for by gateway', '7 characters'],
+      ['type text asked for by gateway', '7 characters'],
+      ['exec serial asked for by gateway', '4 bytes, sha256 ab'],
+    ]);
+  });
+
   it('shows equal observations in a row as one that says how often, but keeps a change apart', () => {
     const probes = file(ping(1000, true), ping(2000, true), ping(3000, false), ping(4000, true));
     const entries = buildTimeline(files({ probes }), []);

@@ -87,7 +87,14 @@ function observeAction(value: Readonly<Record<string, unknown>>): Observation | 
   const action = decodeAction(value);
   if (action === null) return null;
   const { atMs, action: name, by, reason } = action;
-  return { atMs, source: 'host', title: `${name} asked for by ${by}`, detail: reason, tone: 'quiet', mergeKey: null };
+  return {
+    atMs,
+    source: 'host',
+    title: `${words(name)} asked for by ${by}`,
+    detail: reason,
+    tone: 'quiet',
+    mergeKey: null,
+  };
 }
 
 /** Events that end or stop a machine, and those that tell of a failure. */

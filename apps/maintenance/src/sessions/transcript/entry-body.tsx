@@ -38,6 +38,7 @@ export function EntryBody({ entry }: { readonly entry: TranscriptEntry }) {
         <p>
           {printable(entry.question)} <Badge tone={entry.state === 'asked' ? 'warn' : 'quiet'}>{entry.state}</Badge>
           {entry.by !== null && ` by ${printableLine(entry.by)}`}
+          {entry.reason !== '' && `: ${printable(entry.reason)}`}
         </p>
       );
     case 'host_event':

@@ -16,6 +16,7 @@ export type StreamFault = 'cut' | 'hang';
 export class FakeStreams {
   private readonly tickets = new Map<string, OpenStreamRequest>();
   private readonly server: Server;
+  private readonly pictures = new Map<string, Uint8Array>();
   /** Of each stream from now on; null: none. */
   fault: StreamFault | null = null;
 
@@ -51,6 +52,15 @@ export class FakeStreams {
     });
   }
 
+  /** An address of a picture, for one look. */
+  issuePicture(png: Uint8Array): StreamTicket {
+    const id = newId<string>('picture');
+    this.pictures.set(id, png);
+    const { port } = this.server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/v1/pictures/${id}`;
+    return dto(StreamTicket, { url, method: 'GET', expiresAtMs: Date.now() + TICKET_LIFETIME_MS });
+  }
+
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.transfer(request, response);
@@ -64,6 +74,9 @@ export class FakeStreams {
 
   private async transfer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = (request.url ?? '').split('/').at(-1) ?? '';
+    const picture = this.pictures.get(id);
+    this.pictures.delete(id);
+    if (picture !== undefined) return void response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
     const ticket = this.tickets.get(id);
     this.tickets.delete(id);
     if (ticket?.path == null) throw vmError('STREAM_TICKET_INVALID', 'the stream ticket is unknown or used up');

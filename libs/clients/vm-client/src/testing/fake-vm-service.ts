@@ -1,7 +1,14 @@
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { dto } from '@inquest/contracts-base';
-import { ExecView, vmError, type ExecRequest, type StartMachineRequest, type vmOps } from '@inquest/contracts-vm';
+import {
+  ExecView,
+  vmError,
+  type ExecRequest,
+  type StartMachineRequest,
+  type TemplateState,
+  type vmOps,
+} from '@inquest/contracts-vm';
 import { CleanupStack, DomainError, newMachineId, StateWaiters, type NodeId } from '@inquest/kernel';
 import { MessagingModule, natsMicroserviceOptions } from '@inquest/messaging';
 import { FakeMachine } from './fake-machine';
@@ -44,9 +51,15 @@ export class FakeVmService {
   readonly machines = new Map<string, FakeMachine>();
   /** Versions that have a template, as `name:version`. */
   readonly templates = new Set<string>();
+  /** Of these, the ones that cannot be used, and why; making one anew mends it. */
+  readonly unfitTemplates = new Map<string, Extract<TemplateState, 'outdated' | 'damaged'>>();
+  /** Awaited in the middle of making a template. */
+  duringTemplate: () => Promise<void> = () => Promise.resolve();
   /** Every call that arrived, oldest first. */
   readonly calls: VmOpName[] = [];
   readonly streams = new FakeStreams(this);
+  /** What the screens of its machines show, as PNG; null: they have none. */
+  picture: Uint8Array | null = null;
   readonly waiters = new StateWaiters();
   /** Runs the commands of `exec`. */
   onExec: FakeExec = () => ({});

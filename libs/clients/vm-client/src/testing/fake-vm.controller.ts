@@ -23,8 +23,11 @@ import {
   RemovedTemplatesView,
   RemoveTemplatesRequest,
   ResetMachineRequest,
+  ScreenshotView,
   ShutdownMachineRequest,
   StartMachineRequest,
+  TemplateStateRequest,
+  TemplateStateView,
   TemplateView,
   VerdictReport,
   vmError,
@@ -72,10 +75,26 @@ export function fakeVmController(service: FakeVmService): Type {
 
     @RpcHandler(vmOps.makeTemplate)
     makeTemplate(@Payload() { image, version, cpus, memoryMib }: MakeTemplateRequest): Promise<TemplateView> {
-      return service.perform('makeTemplate', () => {
-        const isNew = !service.templates.has(`${image}:${version}`);
-        service.templates.add(`${image}:${version}`);
+      return service.perform('makeTemplate', async () => {
+        await service.duringTemplate();
+        const key = `${image}:${version}`;
+        const isNew = !service.templates.has(key) || service.unfitTemplates.delete(key);
+        service.templates.add(key);
         return dto(TemplateView, { node: service.nodeId, image, version, cpus, memoryMib: memoryMib ?? 256, isNew });
+      });
+    }
+
+    @RpcHandler(vmOps.templateState, { everyNode: true })
+    templateState(@Payload() { image, version }: TemplateStateRequest): Promise<TemplateStateView> {
+      return service.perform('templateState', () => {
+        const key = `${image}:${version}`;
+        const isThere = service.templates.has(key);
+        const state = isThere ? (service.unfitTemplates.get(key) ?? 'ready') : 'missing';
+        return dto(TemplateStateView, {
+          node: service.nodeId,
+          state,
+          detail: state === 'ready' ? '' : `it is ${state}`,
+        });
       });
     }
 
@@ -204,9 +223,13 @@ export function fakeVmController(service: FakeVmService): Type {
     }
 
     @RpcHandler(vmOps.screenshot)
-    screenshot(@Payload() { machineId }: IncarnationRequest): Promise<never> {
+    screenshot(@Payload() { machineId }: IncarnationRequest): Promise<ScreenshotView> {
       return service.perform('screenshot', () => {
-        throw vmError('MACHINE_CAPABILITY_MISSING', `machine ${service.ready(machineId).view.machineId} has no screen`);
+        const { picture: png } = service;
+        service.ready(machineId);
+        if (png === null) throw vmError('MACHINE_CAPABILITY_MISSING', `machine ${machineId} has no screen`);
+        const picture = service.streams.issuePicture(png);
+        return dto(ScreenshotView, { machineId, width: 640, height: 400, sizeBytes: png.length, picture });
       });
     }
   }

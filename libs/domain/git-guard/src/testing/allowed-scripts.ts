@@ -1,3 +1,6 @@
+import { ALLOWED_FORMS } from './allowed-forms';
+import { ALLOWED_WRAPPINGS } from './allowed-wrappings';
+
 /** Scripts that do not write to a repository, whatever they say about git. */
 export const ALLOWED_SCRIPTS: readonly string[] = [
   '',
@@ -145,4 +148,7 @@ export const ALLOWED_SCRIPTS: readonly string[] = [
   'for f in $(git ls-files "*.py"); do python3 -m py_compile "$f"; done',
   'git show HEAD:package.json | jq .version',
   'git stash list; git branch --show-current; git remote -v',
+
+  ...ALLOWED_FORMS,
+  ...ALLOWED_WRAPPINGS,
 ];

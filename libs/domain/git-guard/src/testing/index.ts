@@ -1,2 +1,3 @@
 export { ALLOWED_SCRIPTS } from './allowed-scripts';
 export { REFUSED_SCRIPTS } from './refused-scripts';
+export { hostileScripts } from './hostile-scripts';

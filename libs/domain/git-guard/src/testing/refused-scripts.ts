@@ -1,3 +1,6 @@
+import { REFUSED_FORMS } from './refused-forms';
+import { REFUSED_WRAPPINGS } from './refused-wrappings';
+
 /** Scripts that write to a repository, each with the subcommand that it is refused for. */
 export const REFUSED_SCRIPTS: readonly (readonly [script: string, command: string])[] = [
   // Subcommands and their writing forms.
@@ -267,4 +270,7 @@ export const REFUSED_SCRIPTS: readonly (readonly [script: string, command: strin
   ['timeout 60 sudo -E env HOME=/root git -c user.name=x commit -m y', 'commit'],
   ['nohup sh -c "sleep 5; git push origin HEAD" >/dev/null 2>&1 &', 'push'],
   ['git notes add -m "reviewed" HEAD', 'notes'],
+
+  ...REFUSED_FORMS,
+  ...REFUSED_WRAPPINGS,
 ];

@@ -1,4 +1,4 @@
-import type { ContentRule, FileContent, FileNameRule, PathRule } from '../scratch-rule';
+import type { ContentRule, DerivedFileRule, FileContent, FileNameRule, PathRule } from '../scratch-rule';
 
 /** What programs, editors and operating systems drop beside the files. */
 export const DROPPING_RULES: readonly FileNameRule[] = [
@@ -26,7 +26,7 @@ export const DROPPING_RULES: readonly FileNameRule[] = [
     id: 'dropping/backup',
     why: 'An older version of a file that an editor, patch or merge left.',
     where: 'outside-fixtures',
-    patterns: ['*.orig', '*.rej', '*.bak', '*.bak.*', '*.backup', '*~', '*.old', '*.save', '*.mine'],
+    patterns: ['*.orig', '*.rej', '*.bak', '*.bak.*', '*.backup', '*~', '*.old', '*.save', '*.mine', '*.bk'],
     convention: 'tracked-sibling',
   },
   {
@@ -43,7 +43,7 @@ export const DROPPING_RULES: readonly FileNameRule[] = [
       '.#*',
       '#*#',
       // LibreOffice and Microsoft Office, beside a document that is open.
-      '.~lock.*#',
+      '.~*',
       '~$*',
       '*.pid',
       '*.part',
@@ -52,6 +52,11 @@ export const DROPPING_RULES: readonly FileNameRule[] = [
       '.fuse_hidden*',
       '*.lck',
       '.hugo_build.lock',
+      '.*.lock.info',
+      // Hosts on which an Ansible playbook failed.
+      '*.retry',
+      // Pages that a failed browser test of Ruby saves.
+      'capybara-*.html',
       // SQLite keeps these beside a database that is in use.
       ...['db', 'sqlite', 'sqlite3'].flatMap((kind) => ['journal', 'wal', 'shm'].map((part) => `*.${kind}-${part}`)),
     ],
@@ -89,6 +94,23 @@ export const DROPPING_RULES: readonly FileNameRule[] = [
       '*.gcno',
       '*.o',
       '*.class',
+      // libtool and automake.
+      '*.lo',
+      '*.la',
+      '*.trs',
+      'config.status',
+      'config.cache',
+      '*.pprof',
+      'trace.out',
+      'flamegraph.svg',
+      'coverage.html',
+      '__debug_bin*',
+      '*.nbconvert.ipynb',
+      '*.apk',
+      '*.aab',
+      '*.ipa',
+      '*.csproj.user',
+      '*.vcxproj.user',
     ],
     convention: 'tracked-sibling',
   },
@@ -112,6 +134,8 @@ export const DROPPING_RULES: readonly FileNameRule[] = [
       '.octave_hist',
       '.lesshst',
       '.viminfo',
+      '.netrwhist',
+      '.zcompdump*',
       '.wget-hsts',
       '.xauthority',
       '.ice-authority',
@@ -154,14 +178,59 @@ export const DROPPING_PATH_RULES: readonly PathRule[] = [
       '**/.yarn/install-state.gz',
       '**/.bundle/cache/',
       '**/vendor/bundle/',
+      '**/fuzz/artifacts/',
     ],
     convention: 'none',
+  },
+  {
+    kind: 'path',
+    id: 'dropping/database',
+    why: 'A database of a developer; it is made again by the migrations.',
+    patterns: ['**/db/*.sqlite3'],
+    convention: 'tracked-sibling',
   },
   {
     kind: 'path',
     id: 'dropping/log',
     why: 'A log of a program that ran.',
     patterns: ['txt', 'out', 'err', 'json', 'jsonl'].map((extension) => `logs/**/*.${extension}`),
+    convention: 'tracked-sibling',
+  },
+];
+
+/** What LaTeX and its helpers write beside a document. */
+export const DERIVED_FILE_RULES: readonly DerivedFileRule[] = [
+  {
+    kind: 'derived-file',
+    id: 'dropping/typesetting',
+    why: 'Written by LaTeX beside its document, and made again with it.',
+    sources: ['.tex', '.ltx', '.dtx'],
+    endings: [
+      '.aux',
+      '.bbl',
+      '.bcf',
+      '.blg',
+      '.fdb_latexmk',
+      '.fls',
+      '.glg',
+      '.glo',
+      '.gls',
+      '.idx',
+      '.ilg',
+      '.ind',
+      '.ist',
+      '.lof',
+      '.lot',
+      '.nav',
+      '.out',
+      '.run.xml',
+      '.snm',
+      '.synctex.gz',
+      '.toc',
+      '.vrb',
+      '.xdv',
+      '-blx.bib',
+    ],
     convention: 'tracked-sibling',
   },
 ];

@@ -24,7 +24,10 @@ const SCRIPT_EXTENSIONS = [
 ];
 
 // A test of a compiled language is often a file of the root; only names that say nothing are throw-away there.
-const COMPILED_EXTENSIONS = ['c', 'cpp', 'go', 'rs', 'java', 'kt', 'swift', 'cs'];
+const COMPILED_EXTENSIONS = ['c', 'cpp', 'go', 'rs', 'java', 'kt', 'swift', 'cs', 'tex', 'gd', 'tf', 'yml', 'yaml'];
+
+// Cargo builds nothing at the root but build.rs.
+const RUST_EXTENSION = 'rs';
 
 const THROWAWAY_PREFIXES = [
   'test',
@@ -46,6 +49,7 @@ const THROWAWAY_PREFIXES = [
   'poc',
   'simple_test',
   'manual_test',
+  'curl',
 ];
 
 const THROWAWAY_NAMES = [
@@ -70,6 +74,18 @@ const THROWAWAY_SUFFIXES = ['scratch', 'tmp', 'temp', 'repro'];
 const withExtensions = (stems: readonly string[]): readonly string[] =>
   stems.flatMap((stem) => SCRIPT_EXTENSIONS.map((extension) => `${stem}.${extension}`));
 
+/** Notebooks that nobody gave a name. */
+export const UNNAMED_RULES: readonly FileNameRule[] = [
+  {
+    kind: 'file-name',
+    id: 'throwaway/unnamed',
+    why: 'A notebook that still has the name it was made with.',
+    where: 'anywhere',
+    patterns: ['untitled*.ipynb'],
+    convention: 'tracked-sibling',
+  },
+];
+
 /** Scripts and captured output that an agent leaves where it worked. */
 export const THROWAWAY_RULES: readonly FileNameRule[] = [
   {
@@ -83,6 +99,7 @@ export const THROWAWAY_RULES: readonly FileNameRule[] = [
         ...THROWAWAY_NAMES,
         ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `test${number}`),
       ]),
+      ...THROWAWAY_PREFIXES.map((prefix) => `${prefix}_*.${RUST_EXTENSION}`),
       ...THROWAWAY_NAMES.flatMap((name) => COMPILED_EXTENSIONS.map((extension) => `${name}.${extension}`)),
       ...THROWAWAY_SUFFIXES.flatMap((suffix) =>
         [...SCRIPT_EXTENSIONS, ...COMPILED_EXTENSIONS].flatMap((extension) => [
@@ -124,6 +141,14 @@ export const THROWAWAY_RULES: readonly FileNameRule[] = [
       'test-results.json',
       'test-results.xml',
       'results.tmp',
+      ...['log', 'json', 'yaml', 'yml', 'csv', 'xml', 'html'].map((extension) => `*.${extension}.txt`),
+      ...['json', 'bin', 'html', 'csv'].map((extension) => `out.${extension}`),
+      '*_output.json',
+      '*-output.json',
+      'logcat*.txt',
+      'plan.out',
+      'tfplan',
+      '*.tfplan',
       'a.out',
       'typescript',
       '*.ppm',

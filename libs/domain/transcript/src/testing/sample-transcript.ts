@@ -49,6 +49,7 @@ export function sampleTranscript(): readonly TranscriptEntry[] {
       question: 'Delete it?',
       state: 'approved',
       by: 'ana',
+      reason: 'it is a copy',
     })
     .add('host_event', { event: 'hang_suspected', detail: 'no output for 600 s' })
     .add('verdict', {

@@ -1,5 +1,6 @@
-import { markOfLastBoot, outlived } from '../facts/case-facts';
+import { markOfLastBoot, outlived, type CaseFacts } from '../facts/case-facts';
 import { probesOf } from '../facts/host-facts';
+import type { ConsoleMark } from '../facts/serial-facts';
 import { agentLost, hung, hungByLockup, stillRunning } from './alive.rules';
 import { endedByRecordedAction, killedByHostOom, killedByStranger, vmmCrashed } from './host.rules';
 import { panicOnConsole } from './panic.rules';
@@ -21,6 +22,48 @@ export const firecrackerPoweredOff: Rule = {
     return witness === null ? forcedPoweroff(facts, powerDown) : cleanPoweroff(facts, powerDown, witness);
   },
 };
+
+/**
+ * A kernel that is told to power off and finds no power management halts instead (`LINUX_REBOOT_CMD_POWER_OFF` in
+ * kernel/reboot.c), and there is none in Firecracker on x86 (its FAQ: neither `poweroff` nor `halt` ends it). Newer
+ * kernels say so; the words of older ones are those of a halt. Then init's words tell what was asked for, or the host's
+ * own record that it asked. Where nobody tells, init's orderly stop is all that a power-off would have shown.
+ */
+export const firecrackerHaltedInstead: Rule = {
+  name: 'firecracker_halted_instead',
+  find: (facts) => {
+    const halted = markOfLastBoot(facts, 'halted');
+    if (halted === null || outlived(facts, halted)) return null;
+    const witness = initWitness(facts);
+    const order = orderOfGuest(facts, halted);
+    if (order === 'halt') return null;
+    if (witness === null) return order === 'poweroff' ? forcedPoweroff(facts, halted) : null;
+    const clean = cleanPoweroff(facts, halted, witness);
+    if (order === 'poweroff' || isPoweroffAskedFor(facts)) return clean;
+    const account =
+      'init stopped the system and the kernel halted; without power management that is how a power-off looks.';
+    return { ...clean, confidence: 'weak', account };
+  },
+};
+
+/** What the guest said it was told before it halted; null when it did not say. The kernel knows better than init. */
+function orderOfGuest(facts: CaseFacts, halted: ConsoleMark): 'poweroff' | 'halt' | null {
+  if (halted.text.includes('Power off not available')) return 'poweroff';
+  const said = facts.serial.marks
+    .filter(({ kind, boot }) => kind === 'init_stopping' && boot >= facts.serial.boots)
+    .map(({ text }) => orderInWords(text));
+  return said.findLast((order) => order !== null) ?? null;
+}
+
+/** The last stop that the host asked for, which init may or may not have heard. */
+const isPoweroffAskedFor = ({ actions }: CaseFacts): boolean =>
+  actions.records.findLast(({ action }) => action === 'shutdown')?.reason === 'poweroff';
+
+/** busybox init, systemd and its targets. sysvinit says "Will now halt" of both, and the words before it of anything. */
+function orderInWords(text: string): 'poweroff' | 'halt' | null {
+  if (/^Requesting system poweroff|: Powering off\.$|Reached target .*Power[ -]?Off/i.test(text)) return 'poweroff';
+  return /^Requesting system halt|: Halting system\.$|Reached target .*Halt/i.test(text) ? 'halt' : null;
+}
 
 /** The kernel said that it restarts, and the VMM ended as it does then. */
 export const firecrackerReset: Rule = {
@@ -55,6 +98,7 @@ export const FIRECRACKER_RULES: readonly Rule[] = [
   vmmRefusedToStart,
   panicOnConsole,
   firecrackerPoweredOff,
+  firecrackerHaltedInstead,
   haltedOnConsole,
   firecrackerReset,
   nothingEverSpoke,

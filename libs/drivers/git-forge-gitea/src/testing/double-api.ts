@@ -105,12 +105,11 @@ export class DoubleApi {
     return { status: 200, body };
   }
 
-  listPulls({ pulls }: DoubleRepository, { query }: ApiCall): ApiReply {
+  async listPulls(repository: DoubleRepository, { query }: ApiCall): Promise<ApiReply> {
     const state = query.get('state') ?? 'open';
-    return this.page(
-      pulls.filter((pull) => state === 'all' || pull.state === state),
-      query,
-    );
+    const asked = repository.pulls.filter((pull) => state === 'all' || pull.state === state);
+    const shown = await Promise.all(asked.map((pull) => shownPull(repository, pull)));
+    return this.page(query.get('sort') === 'recentupdate' ? shown.reverse() : shown, query);
   }
 
   async createPull(repository: DoubleRepository, { json }: ApiCall): Promise<ApiReply> {
@@ -125,6 +124,7 @@ export class DoubleApi {
       id: ++this.lastId,
       number: pulls.length + 1,
       state: 'open',
+      merged: false,
       title,
       body: text(wanted.body),
       head: { ref: head, label: head, repo_id },
@@ -218,6 +218,13 @@ export class DoubleApi {
     const link = { link: '<https://wrong-root-url.invalid/api/v1/next?page=2>; rel="next"' };
     return { status: 200, body: items.slice(start, start + length), headers: { ...link, ...headers } };
   }
+}
+
+/** Once its branch is deleted, a pull request names a ref of its own. */
+async function shownPull(repository: DoubleRepository, pull: PullRequest): Promise<PullRequest> {
+  const branch = pull.head?.label ?? '';
+  if ((await commitOfRef(repository, `refs/heads/${branch}`)) !== null) return pull;
+  return { ...pull, head: { ...pull.head, ref: `refs/pull/${pull.number}/head` } };
 }
 
 /** Gitea makes the tag when a release stops being a draft. False: its target does not exist. */

@@ -92,6 +92,22 @@ export async function updatesOf({ gitDirectory }: DoubleRepository, branch: stri
   return log.split('\n').length - 1;
 }
 
+/** A person merges or closes a pull request and, unless it is kept, deletes its branch. */
+export async function endPull(
+  { gitDirectory, pulls }: DoubleRepository,
+  number: number,
+  end: 'merged' | 'closed',
+  { keepsBranch }: { readonly keepsBranch: boolean } = { keepsBranch: false },
+): Promise<void> {
+  const pull = pulls.find((one) => one.number === number);
+  if (pull === undefined) throw new Error(`there is no pull request ${number}`);
+  Object.assign(pull, { state: 'closed', merged: end === 'merged' });
+  const git = `--git-dir=${gitDirectory}`;
+  const [head, base] = [`refs/heads/${pull.head?.label}`, `refs/heads/${pull.base?.label}`];
+  if (end === 'merged') await runCommand('git', [git, 'update-ref', base, head]);
+  if (!keepsBranch) await runCommand('git', [git, 'update-ref', '-d', head]);
+}
+
 /** Makes a tag; false when the commit is not there. */
 export async function makeTag({ gitDirectory }: DoubleRepository, tag: string, commit: string): Promise<boolean> {
   const args = [`--git-dir=${gitDirectory}`, 'update-ref', `refs/tags/${tag}`, commit];

@@ -5,7 +5,7 @@ import { tempDir } from '@inquest/testing';
 import { CircuitBreaker } from '../circuit-breaker';
 import { GiteaForge, type GiteaForgeOptions } from '../gitea-forge';
 import type { Patience } from '../patience';
-import { commitOfRef } from './double-repositories';
+import { commitOfRef, endPull } from './double-repositories';
 import { GiteaDouble, type DoubleToken, type GiteaDoubleOptions } from './gitea-double';
 import { makeTestProject, makeTokenFile } from './project-repository';
 
@@ -64,6 +64,10 @@ export async function startGiteaFixture(options: GiteaFixtureOptions = {}): Prom
     },
     openPullRequests: async (name) =>
       (repositoryOf(name)?.pulls ?? []).map(({ title = '', body = '' }) => ({ title, body })),
+    endPullRequest: async (name, number, end, options) => {
+      const repository = repositoryOf(name);
+      if (repository !== null) await endPull(repository, number, end, options);
+    },
     releases: async (name) =>
       (repositoryOf(name)?.releases ?? [])
         .filter(({ draft }) => draft !== true)

@@ -10,7 +10,8 @@ async function publishEverything(): Promise<void> {
   await forge.ensureRepository(project, never);
   await forge.push({ repositoryPath, project, branch: 'main', commit: first }, never);
   await forge.push({ repositoryPath, project, branch: 'inquest/s-1', commit: second }, never);
-  await forge.openPullRequest({ project, head: 'inquest/s-1', base: 'main', title: 'Work', body: 'Done.' }, never);
+  const pullRequest = { title: 'Work', body: 'Done. (publication-1)', marker: 'publication-1' };
+  await forge.openPullRequest({ project, head: 'inquest/s-1', base: 'main', ...pullRequest }, never);
   const artifacts = [{ name: 'work.tar', filePath: artifactPath, sizeBytes: Number(size) }];
   await forge.publishRelease({ project, tag: 'v1', commit: second, title: 'One', notes: '', artifacts }, never);
 }

@@ -17,10 +17,11 @@ export function realGitea(environment: NodeJS.ProcessEnv): { readonly url: strin
 /** The user of the token at a real server; what it makes is deleted by `close`. */
 export async function startRealGitea(url: string, token: string): Promise<HostedForgeUnderTest> {
   const directory = await tempDir();
-  const get = async <T>(route: string, method = 'GET'): Promise<T | null> => {
-    const headers = { authorization: `token ${token}` };
+  const get = async <T>(route: string, method = 'GET', json?: object): Promise<T | null> => {
+    const headers = { authorization: `token ${token}`, 'content-type': 'application/json' };
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(`${url.replace(/\/+$/, '')}/api/v1/${route}`, { method, headers, signal });
+    const body = json === undefined ? {} : { body: JSON.stringify(json) };
+    const response = await fetch(`${url.replace(/\/+$/, '')}/api/v1/${route}`, { method, headers, signal, ...body });
     return response.ok && response.status !== 204 ? ((await response.json()) as T) : null;
   };
   const owner = (await get<User>('user'))?.login ?? '';
@@ -33,10 +34,17 @@ export async function startRealGitea(url: string, token: string): Promise<Hosted
     headOf: async (project, branch) =>
       (await get<Branch>(`${repository(project)}/branches/${branch}`))?.commit?.id ?? null,
     openPullRequests: async (project) =>
-      ((await get<PullRequest[]>(`${repository(project)}/pulls?state=open`)) ?? []).map(({ title, body }) => ({
+      ((await get<PullRequest[]>(`${repository(project)}/pulls?state=all`)) ?? []).map(({ title, body }) => ({
         title: title ?? '',
         body: body ?? '',
       })),
+    endPullRequest: async (project, number, end, { keepsBranch } = { keepsBranch: false }) => {
+      const pull = `${repository(project)}/pulls/${number}`;
+      const branch = (await get<PullRequest>(pull))?.head?.label ?? '';
+      if (end === 'merged') await get(`${pull}/merge`, 'POST', { Do: 'merge' });
+      else await get(pull, 'PATCH', { state: 'closed' });
+      if (!keepsBranch) await get(`${repository(project)}/branches/${branch}`, 'DELETE');
+    },
     releases: async (project) =>
       ((await get<Release[]>(`${repository(project)}/releases?draft=false`)) ?? []).map((release) => ({
         tag: release.tag_name ?? '',

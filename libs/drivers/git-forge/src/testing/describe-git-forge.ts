@@ -74,6 +74,34 @@ export function describeGitForge(name: string, make: () => Promise<GitForgeUnder
       expect(await head()).toBe(second);
     });
 
+    it('makes a branch that is not there, once, also when it is asked twice at once', async () => {
+      const { first } = made.commits;
+      await made.forge.ensureRepository(project, never);
+      const ensured = await Promise.all([1, 2].map(() => made.forge.ensureBranch(request(first), never)));
+      expect(ensured).toContainEqual({ isMade: true });
+      expect(await head()).toBe(first);
+      expect(await made.forge.ensureBranch(request(first), never)).toEqual({ isMade: false });
+    });
+
+    it('leaves a branch that is there alone, also where it could move it forward', async () => {
+      const { first, second, unrelated } = made.commits;
+      await made.forge.ensureRepository(project, never);
+      await push(first);
+      for (const commit of [second, unrelated]) {
+        expect(await made.forge.ensureBranch(request(commit), never)).toEqual({ isMade: false });
+      }
+      expect(await head()).toBe(first);
+    });
+
+    it('makes no branch of what it does not have', async () => {
+      const ensured = (more: Partial<PushRequest>) => made.forge.ensureBranch(request(made.commits.first, more), never);
+      await expect(ensured({})).rejects.toMatchObject({ code: 'FORGE_REPOSITORY_MISSING' });
+      await made.forge.ensureRepository(project, never);
+      await expect(ensured({ commit: '0'.repeat(40) })).rejects.toMatchObject({ code: 'FORGE_COMMIT_UNKNOWN' });
+      await expect(ensured({ branch: '-f' })).rejects.toMatchObject({ code: 'FORGE_BRANCH_INVALID' });
+      expect(await head()).toBeNull();
+    });
+
     it('keeps branches apart', async () => {
       await made.forge.ensureRepository(project, never);
       await push(made.commits.second);

@@ -14,6 +14,14 @@ import type { GitForgeUnderTest } from './describe-git-forge';
 /** What people see on the forge, as the forge itself knows it. */
 export interface HostedForgeUnderTest extends GitForgeUnderTest {
   readonly forge: GitForge & PullRequestForge & ReleaseForge & TopicForge;
+  /** A person merges or closes a pull request, and deletes its branch. */
+  endPullRequest(
+    project: string,
+    number: number,
+    end: 'merged' | 'closed',
+    options?: { readonly keepsBranch: boolean },
+  ): Promise<void>;
+  /** Every pull request that was ever opened. */
   openPullRequests(project: string): Promise<readonly { readonly title: string; readonly body: string }[]>;
   /** The published releases, with the names and sizes of what they offer. */
   releases(project: string): Promise<readonly { readonly tag: string; readonly artifacts: readonly string[] }[]>;
@@ -40,7 +48,15 @@ export function describeHostedForge(name: string, make: () => Promise<HostedForg
       made.forge.push({ repositoryPath: made.repositoryPath, project, branch, commit }, never);
     const pullRequest = (more: object = {}) =>
       made.forge.openPullRequest(
-        { project, head: 'inquest/s-1', base: 'main', title: 'A change', body: 'What it does.', ...more },
+        {
+          project,
+          head: 'inquest/s-1',
+          base: 'main',
+          title: 'A change',
+          body: 'What it does. (publication-1)',
+          marker: 'publication-1',
+          ...more,
+        },
         never,
       );
     const release = (more: Partial<ReleaseRequest> = {}) => {
@@ -56,9 +72,35 @@ export function describeHostedForge(name: string, make: () => Promise<HostedForg
       await push('main', made.commits.first);
       await push('inquest/s-1', made.commits.second);
       const first = await pullRequest();
-      const second = await pullRequest({ title: 'A better change', body: 'What it does now.' });
+      const second = await pullRequest({ title: 'A better change', body: 'What it does now. (publication-1)' });
       expect(second).toEqual(first);
-      expect(await made.openPullRequests(project)).toEqual([{ title: 'A better change', body: 'What it does now.' }]);
+      expect(await made.openPullRequests(project)).toEqual([
+        { title: 'A better change', body: 'What it does now. (publication-1)' },
+      ]);
+    });
+
+    it.each(['merged', 'closed'] as const)(
+      'gives back a pull request that was %s, as it is and without its branch, and opens no second one',
+      async (end) => {
+        await push('main', made.commits.first);
+        await push('inquest/s-1', made.commits.second);
+        const opened = await pullRequest();
+        await made.endPullRequest(project, opened.number, end);
+        expect(await pullRequest({ title: 'Again' })).toEqual({ ...opened, state: end });
+        expect(await made.openPullRequests(project)).toEqual([
+          { title: 'A change', body: 'What it does. (publication-1)' },
+        ]);
+      },
+    );
+
+    it('opens another pull request for what is published later from the same branch', async () => {
+      await push('main', made.commits.first);
+      await push('inquest/s-1', made.commits.second);
+      const first = await pullRequest();
+      await made.endPullRequest(project, first.number, 'closed', { keepsBranch: true });
+      const second = await pullRequest({ body: 'More. (publication-2)', marker: 'publication-2' });
+      expect(second).toMatchObject({ state: 'open' });
+      expect(second.number).not.toBe(first.number);
     });
 
     it('opens no pull request for a branch that is not there', async () => {
@@ -70,7 +112,8 @@ export function describeHostedForge(name: string, make: () => Promise<HostedForg
     it.each([
       ['an empty title', { title: ' ' }, 'FORGE_REQUEST_INVALID'],
       ['a title on two lines', { title: 'a\nb' }, 'FORGE_REQUEST_INVALID'],
-      ['a body without an end', { body: 'x'.repeat(65_537) }, 'FORGE_REQUEST_INVALID'],
+      ['a body without an end', { body: `${'x'.repeat(65_537)} (publication-1)` }, 'FORGE_REQUEST_INVALID'],
+      ['a marker that is not in its body', { marker: 'publication-9' }, 'FORGE_REQUEST_INVALID'],
       ['one branch twice', { base: 'inquest/s-1' }, 'FORGE_REQUEST_INVALID'],
       ['a branch that is an option', { head: '-x' }, 'FORGE_BRANCH_INVALID'],
       ['a project that is a path', { project: '../x' }, 'ID_INVALID'],

@@ -1,6 +1,6 @@
 import { kernelError, parseId } from '@inquest/kernel';
 import { gitForgeError } from '../errors';
-import type { ForgeRepository, GitForge, PushRequest, PushResult } from '../git-forge';
+import type { EnsuredBranch, ForgeRepository, GitForge, PushRequest, PushResult } from '../git-forge';
 import { branchMoved, checkPushRequest, commitUnknown, repositoryMissing } from '../push-request';
 
 /** Commits that exist, each with its parent (null: none). Stands in for the project repository. */
@@ -42,9 +42,25 @@ export class FakeGitForge implements GitForge {
     return { branch, commit, verified: true };
   }
 
+  async ensureBranch(request: PushRequest, signal: AbortSignal): Promise<EnsuredBranch> {
+    checkPushRequest(request);
+    this.step(signal);
+    const { project, branch, commit } = request;
+    const branches = this.repositories.get(project);
+    if (branches === undefined) throw repositoryMissing(project);
+    if (!this.knows(commit)) throw commitUnknown(project, commit);
+    if (branches.has(branch)) return { isMade: false };
+    branches.set(branch, commit);
+    return { isMade: true };
+  }
+
   /** The head of a branch, or null. */
   headOf(project: string, branch: string): string | null {
     return this.repositories.get(project)?.get(branch) ?? null;
+  }
+
+  protected deleteBranch(project: string, branch: string): void {
+    this.repositories.get(project)?.delete(branch);
   }
 
   protected has(project: string): boolean {

@@ -4,6 +4,7 @@ import type {
   ForgeRelease,
   PullRequestForge,
   PullRequestRequest,
+  PullRequestState,
   ReleaseForge,
   ReleaseRequest,
   TopicForge,
@@ -15,6 +16,7 @@ import { FakeGitForge } from './fake-git-forge';
 /** What the forge has of a pull request. */
 export interface FakePullRequest extends PullRequestRequest {
   readonly number: number;
+  state: PullRequestState;
 }
 
 /** A forge in memory with everything that people use around a repository. */
@@ -28,6 +30,8 @@ export class FakeHostedForge extends FakeGitForge implements PullRequestForge, R
     this.step(signal);
     const { project, head, base } = request;
     this.checkRepository(project);
+    const over = this.pullRequests.find(({ state, body }) => state !== 'open' && body.includes(request.marker));
+    if (over !== undefined) return this.shown(over);
     const missing = [base, head].find((branch) => this.headOf(project, branch) === null);
     if (missing !== undefined) {
       throw gitForgeError('FORGE_BRANCH_MISSING', `the forge has no branch ${missing} of project ${project}`, {
@@ -35,10 +39,30 @@ export class FakeHostedForge extends FakeGitForge implements PullRequestForge, R
         branch: missing,
       });
     }
-    const at = this.pullRequests.findIndex((one) => one.project === project && one.head === head && one.base === base);
+    const at = this.pullRequests.findIndex(
+      (one) => one.project === project && one.head === head && one.base === base && one.state === 'open',
+    );
     const number = this.pullRequests[at]?.number ?? this.pullRequests.length + 1;
-    this.pullRequests.splice(at < 0 ? this.pullRequests.length : at, 1, { ...request, number });
-    return { number, url: `memory://${project}/pulls/${number}` };
+    const pull: FakePullRequest = { ...request, number, state: 'open' };
+    this.pullRequests.splice(at < 0 ? this.pullRequests.length : at, 1, pull);
+    return this.shown(pull);
+  }
+
+  private shown({ project, number, state }: FakePullRequest): ForgePullRequest {
+    return { number, state, url: `memory://${project}/pulls/${number}` };
+  }
+
+  /** As a person does it. */
+  endPullRequest(
+    project: string,
+    number: number,
+    end: 'merged' | 'closed',
+    { keepsBranch }: { readonly keepsBranch: boolean } = { keepsBranch: false },
+  ): void {
+    const pull = this.pullRequests.find((one) => one.project === project && one.number === number);
+    if (pull === undefined) return;
+    pull.state = end;
+    if (!keepsBranch) this.deleteBranch(project, pull.head);
   }
 
   async publishRelease(request: ReleaseRequest, signal: AbortSignal): Promise<ForgeRelease> {

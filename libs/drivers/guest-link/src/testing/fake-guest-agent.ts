@@ -140,9 +140,11 @@ export interface FakeGuest {
 }
 
 /** A fake guest agent behind a link in memory, ready to answer. Close `link` when done. */
-export async function createFakeGuest(): Promise<FakeGuest> {
+export const createFakeGuest = (): Promise<FakeGuest> => connectFakeGuest(new FakeGuestAgent());
+
+/** The same of an agent that is there already, whose host is a new one. */
+export async function connectFakeGuest(agent: FakeGuestAgent): Promise<FakeGuest> {
   const { host, guest, sever } = createMemoryLinkPair();
-  const agent = new FakeGuestAgent();
   await agent.serve(guest);
   return { link: host, agent, sever };
 }

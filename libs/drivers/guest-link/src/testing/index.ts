@@ -1,4 +1,4 @@
-export { createFakeGuest, FakeGuestAgent, type FakeGuest } from './fake-guest-agent';
+export { connectFakeGuest, createFakeGuest, FakeGuestAgent, type FakeGuest } from './fake-guest-agent';
 export { type FakeExecResult, type FakeExecScript } from './fake-guest-exec';
 export { FakeTerminal } from './fake-terminal';
 export { type FakeFile } from './fake-guest-files';

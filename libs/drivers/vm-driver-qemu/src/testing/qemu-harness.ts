@@ -2,12 +2,18 @@ import { appendFile, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { GuestAgentClient } from '@inquest/guest-link';
 import type { VmHandle, VmSpec } from '@inquest/vm-driver';
-import { sampleVmSpec, type HarnessEnding, type TemplateDriverHarness } from '@inquest/vm-driver/testing';
+import {
+  sampleVmSpec,
+  type HarnessEnding,
+  type MachineElsewhere,
+  type TemplateDriverHarness,
+} from '@inquest/vm-driver/testing';
 import { findInstanceProcesses } from '@inquest/vm-instance';
 import { instanceOfCommand } from '../instance-command';
 import { QemuVmDriver } from '../qemu-vm-driver';
 import { templateFile } from '../template-record';
 import { buildGuestFiles, type GuestFiles } from './guest-files';
+import { startElsewhere } from './machine-elsewhere';
 
 /** A guest is up in 3 s; the machine may be five times slower and run several at once. */
 const GUEST_UP_MS = 90_000;
@@ -81,6 +87,10 @@ export class QemuHarness implements TemplateDriverHarness {
       { shell },
       { detach: true, deadlineMs: GUEST_UP_MS, signal: AbortSignal.timeout(GUEST_UP_MS) },
     );
+  }
+
+  startElsewhere(spec: VmSpec): Promise<MachineElsewhere> {
+    return startElsewhere(this.instancesRoot, spec, GUEST_UP_MS);
   }
 
   /** Ends and removes every machine and file. */

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { copyFile, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { tempDir, type TempDir } from '@inquest/testing';
 import fc from 'fast-check';
@@ -67,6 +67,43 @@ describe('BoundedLog', () => {
     expect(Buffer.from(log.recent(99)).toString()).toBe('abcd');
     expect(log.recent(0)).toHaveLength(0);
     await log.close();
+  });
+
+  it('goes on with the log of a process that died at any byte as if it had not, when what it asks for comes again', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.nat({ max: 200 }),
+        fc.nat({ max: 200 }),
+        fc.nat({ max: 60 }),
+        fc.integer({ min: 1, max: 40 }),
+        async (stream, seen, grown, headBytes, tailBytes) => {
+          const diedAt = Math.min(seen, stream.length);
+          const resumedAt = Math.min(diedAt + grown, stream.length);
+          const [earlier, files] = [paths(), paths()];
+          const dead = await BoundedLog.create({ ...earlier, headBytes, tailBytes });
+          await dead.append(stream.subarray(0, diedAt));
+          // As its death leaves them.
+          await copyFile(earlier.headPath, files.headPath);
+          await copyFile(earlier.tailPath, files.tailPath).catch(() => undefined);
+          await dead.close();
+
+          const log = await BoundedLog.resume({ ...files, headBytes, tailBytes }, resumedAt);
+          expect(log.totalBytes).toBeLessThanOrEqual(resumedAt);
+          await log.append(stream.subarray(log.totalBytes, resumedAt));
+          await log.append(stream.subarray(resumedAt));
+          await log.close();
+          const [head, tail] = [await readFile(files.headPath), await readTail(files.tailPath)];
+          const all = Buffer.from(stream);
+          expect(head).toEqual(all.subarray(0, headBytes));
+          expect(tail).toEqual(all.subarray(Math.max(headBytes, all.length - tailBytes)));
+          expect(log.totalBytes).toBe(all.length);
+          expect(head.length + tail.length + log.droppedBytes).toBe(all.length);
+          expect(Buffer.from(log.recent(tailBytes))).toEqual(all.subarray(Math.max(0, all.length - tailBytes)));
+        },
+      ),
+      { numRuns: 150 },
+    );
   });
 
   it('counts what the disk refuses as dropped', async () => {

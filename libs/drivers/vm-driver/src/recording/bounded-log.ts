@@ -22,6 +22,9 @@ export class BoundedLog {
   private readonly latest = new HeadTailBuffer(0, RECENT_MAX_BYTES);
   private headLength = 0;
   private unwrittenBytes = 0;
+  /** Of a resumed log: what came before `latest` sees anything, and what of it is in no file. */
+  private earlierBytes = 0;
+  private skippedBytes = 0;
   private tailBytesAtPersist = 0;
   private closing: Promise<void> | null = null;
 
@@ -37,14 +40,30 @@ export class BoundedLog {
     return new BoundedLog(await open(options.headPath, 'w', 0o600), options);
   }
 
+  /**
+   * Goes on with the log of a process that ended without closing it. Of the stream, which has had `streamBytes` until
+   * now, the part from `totalBytes` on has to be appended again. Rejects with the system's error; nothing is open then.
+   */
+  static async resume(options: BoundedLogOptions, streamBytes: number): Promise<BoundedLog> {
+    const head = await open(options.headPath, 'a+', 0o600);
+    try {
+      const log = new BoundedLog(head, options);
+      await log.goOnAt(streamBytes);
+      return log;
+    } catch (e) {
+      await head.close();
+      throw e;
+    }
+  }
+
   /** Bytes that came in all. */
   get totalBytes(): number {
-    return this.latest.totalBytes;
+    return this.earlierBytes + this.latest.totalBytes;
   }
 
   /** Bytes that are in neither file: they fell between head and tail, or the disk refused them. */
   get droppedBytes(): number {
-    return this.unwrittenBytes + this.tail.droppedBytes;
+    return this.skippedBytes + this.unwrittenBytes + this.tail.droppedBytes;
   }
 
   /** The last bytes, at most `maxBytes` and at most `RECENT_MAX_BYTES`. */
@@ -71,6 +90,20 @@ export class BoundedLog {
   close(): Promise<void> {
     this.closing ??= this.finish();
     return this.closing;
+  }
+
+  private async goOnAt(streamBytes: number): Promise<void> {
+    const { headBytes, tailBytes } = this.options;
+    const { size } = await this.head.stat();
+    // Only another stream's log could be longer than the stream.
+    this.headLength = Math.min(size, headBytes, streamBytes);
+    if (size > this.headLength) await this.head.truncate(this.headLength);
+    const isHeadFull = this.headLength === headBytes;
+    this.skippedBytes = isHeadFull ? Math.max(0, streamBytes - headBytes - tailBytes) : 0;
+    const known = this.skippedBytes > 0 ? 0 : Math.min(this.headLength, RECENT_MAX_BYTES);
+    const { buffer } = await this.head.read(Buffer.alloc(known), 0, known, this.headLength - known);
+    this.latest.write(buffer);
+    this.earlierBytes = this.headLength - known + this.skippedBytes;
   }
 
   private async appendToHead(bytes: Uint8Array): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { tempDir, type TempDir } from '@inquest/testing';
 import { EventLog } from './event-log';
@@ -35,6 +35,31 @@ describe('EventLog', () => {
     await log.close();
     await expect(readFile(file, 'utf8')).resolves.toBe('e0\ne1\ne2\n');
     expect(log.lost).toBe(false);
+  });
+
+  it.each([
+    ['after whole lines', 'e0\ne1\n', 'e1'],
+    ['in the middle of a line', 'e0\ne1\ne2-is-c', 'e1'],
+    ['in the middle of the first line', 'e0-is-c', null],
+    ['before any line', '', null],
+  ])('goes on with the log of a process that died %s', async (_, left, lastLine) => {
+    await writeFile(file, left);
+    const resumed = await EventLog.resume(file, { headBytes: 1000, tailLines: 10 });
+    expect(resumed.lastLine).toBe(lastLine);
+    resumed.log.append('next');
+    await resumed.log.close();
+    const whole = left.slice(0, left.lastIndexOf('\n') + 1);
+    await expect(readFile(file, 'utf8')).resolves.toBe(`${whole}next\n`);
+    expect(resumed.log.lost).toBe(false);
+  });
+
+  it('keeps its bound over several lives', async () => {
+    await writeFile(file, 'e0\ne1\ne2\n');
+    const { log } = await EventLog.resume(file, { headBytes: 9, tailLines: 2 });
+    for (let i = 3; i < 9; i++) log.append(`e${i}`);
+    await log.close();
+    await expect(readFile(file, 'utf8')).resolves.toBe('e0\ne1\ne2\ne7\ne8\n');
+    expect(log.lost).toBe(true);
   });
 
   it('does not keep a line that no honest monitor sends', async () => {

@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { readLastLine } from './last-line';
 
 /** Bounds of an event log: a guest can make some monitors send events without end. */
 export interface EventLogOptions {
@@ -30,6 +31,27 @@ export class EventLog {
   /** Makes (or empties) the file, readable by its owner only. Rejects with the system's error; nothing is open then. */
   static async create(path: string, options: EventLogOptions): Promise<EventLog> {
     return new EventLog(await open(path, 'w', 0o600), options);
+  }
+
+  /**
+   * Goes on with the log of a process that ended without closing it, and says what its last whole line is; null when it
+   * has none. A torn line is taken away. Rejects with the system's error; nothing is open then.
+   */
+  static async resume(
+    path: string,
+    options: EventLogOptions,
+  ): Promise<{ readonly log: EventLog; readonly lastLine: string | null }> {
+    const file = await open(path, 'a+', 0o600);
+    try {
+      const { line, endsAt } = await readLastLine(file, LINE_MAX_BYTES);
+      await file.truncate(endsAt);
+      const log = new EventLog(file, options);
+      log.headLength = endsAt;
+      return { log, lastLine: line };
+    } catch (e) {
+      await file.close();
+      throw e;
+    }
   }
 
   /** True when an event is missing from the file, or will be. */

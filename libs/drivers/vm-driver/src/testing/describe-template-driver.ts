@@ -138,7 +138,7 @@ function describeOpen(suiteOf: () => Suite): void {
     await mkdir(empty);
     for (const directory of [missing, empty]) {
       const opening = harness.driver.openTemplate(directory, soon());
-      await expect(opening).rejects.toMatchObject({ code: 'VM_TEMPLATE_UNFIT' });
+      await expect(opening).rejects.toMatchObject({ code: 'VM_TEMPLATE_UNFIT', details: { flaw: 'incomplete' } });
     }
     await expect(exists(missing)).resolves.toBe(false);
   });
@@ -151,7 +151,10 @@ function describeOpen(suiteOf: () => Suite): void {
     const template = await driver.captureTemplate(source, suite.harness.makeTemplatePath(), soon());
     await driver.destroyInstance(sourceSpec.directory);
     await suite.harness.damageTemplate(template.directory);
-    await expect(driver.openTemplate(template.directory, soon())).rejects.toMatchObject({ code: 'VM_TEMPLATE_UNFIT' });
+    await expect(driver.openTemplate(template.directory, soon())).rejects.toMatchObject({
+      code: 'VM_TEMPLATE_UNFIT',
+      details: { flaw: 'damaged' },
+    });
     const spec = { ...makeCloneSpec(suite), template };
     await expect(driver.clone(spec, soon())).rejects.toMatchObject({ code: 'VM_TEMPLATE_UNFIT' });
     expect(await suite.harness.leftovers(spec.directory)).toEqual([]);
@@ -261,7 +264,8 @@ function describeCloneEnd(suiteOf: () => Suite): void {
     const orphan = await suite.harness.driver.clone(spec, soon());
     const { machineId, directory } = spec;
     const reaped = await suite.harness.laterDriver().reapOrphans(soon());
-    expect(reaped).toContainEqual({ machineId, incarnation: 2, directory, pid: orphan.pid, observedGone: true });
+    const found = { machineId, incarnation: 2, directory, pid: orphan.pid, observedGone: true };
+    expect(reaped).toContainEqual(expect.objectContaining(found));
     expect(await suite.harness.leftovers(directory)).toEqual([]);
     await suite.harness.driver.destroyInstance(directory);
   });

@@ -2,7 +2,7 @@ import { abortable, hasCode, withDeadline, type MachineId } from '@inquest/kerne
 import type { GuestLink } from '@inquest/guest-link';
 import type { FakeGuest } from '@inquest/guest-link/testing';
 import { vmDriverError } from '../errors';
-import type { EvidenceRecorder } from '../recording/evidence-recorder';
+import { EvidenceRecorder } from '../recording/evidence-recorder';
 import type { VmEvent, VmExit, VmHandleCapabilities, VmRecording, VmStatus } from '../vm-handle';
 import type { VmSpec } from '../vm-specification';
 import type { InputAction, InputHandle, ScreenshotHandle } from '../capabilities';
@@ -34,6 +34,8 @@ export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
   private isFrozen = false;
   private isSerialBusy = false;
   private ending: Promise<void> | null = null;
+  /** What the monitor itself records while no process does; null while one does. */
+  private unrecorded: ((evidence: EvidenceRecorder) => Promise<void> | void)[] | null = null;
 
   constructor(
     readonly spec: VmSpec,
@@ -41,8 +43,8 @@ export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
     /** The guest agent behind `link`. */
     readonly guest: FakeGuest,
     private readonly evidence: EvidenceRecorder,
-    /** It goes on where another machine stood; else it boots. */
-    isContinued: boolean,
+    /** It boots, goes on where another machine stood, or runs already, for another process. */
+    birth: 'booted' | 'continued' | 'adopted',
   ) {
     this.machineId = spec.machineId;
     this.incarnation = spec.incarnation;
@@ -50,8 +52,8 @@ export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
     const { hasScreen = false } = spec;
     this.capabilities = { screenshot: hasScreen, input: hasScreen, serialShell: true };
     this.exited = new Promise((resolve) => (this.settleExited = resolve));
-    this.emitEvent('RESUME');
-    if (!isContinued) this.print(BANNER);
+    if (birth !== 'adopted') this.emitEvent('RESUME');
+    if (birth === 'booted') this.print(BANNER);
   }
 
   get recording(): VmRecording {
@@ -76,7 +78,7 @@ export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
 
   /** The guest writes on its console. */
   print(text: string): void {
-    this.writing = this.writing.then(() => this.evidence.serial.append(Buffer.from(text)));
+    this.writing = this.writing.then(() => this.record(({ serial }) => serial.append(Buffer.from(text))));
   }
 
   /** The monitor sends an event. */
@@ -84,7 +86,7 @@ export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
     const atMs = Date.now();
     const timestamp = { seconds: Math.floor(atMs / 1000), microseconds: (atMs % 1000) * 1000 };
     const raw = JSON.stringify({ timestamp, event: name, ...(Object.keys(data).length === 0 ? {} : { data }) });
-    this.evidence.events.append(raw);
+    void this.record(({ events }) => events.append(raw));
     for (const listener of [...this.listeners]) {
       try {
         listener({ name, atMs, data, raw });
@@ -92,6 +94,21 @@ export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
         // As promised: a listener's failure harms nobody else.
       }
     }
+  }
+
+  /** Its process dies without a word, as under SIGKILL; the machine runs on. */
+  async abandon(): Promise<void> {
+    await this.writing;
+    this.unrecorded = [];
+    await Promise.all([this.evidence.close(), this.link.close()]);
+  }
+
+  /** The evidence of an abandoned machine, up to date again. */
+  async resumeEvidence(): Promise<EvidenceRecorder> {
+    const { evidenceDirectory } = this.spec;
+    const { recorder } = await EvidenceRecorder.resume(evidenceDirectory, this.recording.serialTotalBytes);
+    for (const write of this.unrecorded ?? []) await write(recorder);
+    return recorder;
   }
 
   /** The monitor stops answering, as under SIGSTOP; the machine can still be killed. */
@@ -167,6 +184,10 @@ export class FakeMachine implements ScreenshotHandle, InputHandle, SerialShell {
   onEvent(listener: (event: VmEvent) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  private record(write: (evidence: EvidenceRecorder) => Promise<void> | void): Promise<void> | void {
+    return this.unrecorded === null ? write(this.evidence) : void this.unrecorded.push(write);
   }
 
   /** Rejects once it has ended. */

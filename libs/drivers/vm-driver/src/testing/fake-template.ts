@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { vmDriverError } from '../errors';
-import type { VmTemplate } from '../template-driver';
+import type { TemplateFlaw, VmTemplate } from '../template-driver';
 import type { VmSpec } from '../vm-specification';
 
 const RECORD_FILE = 'template.json';
@@ -35,6 +35,7 @@ export async function readFakeTemplate(directory: string): Promise<FakeTemplate>
     const text = await readFile(path.join(directory, RECORD_FILE), 'utf8');
     return { directory, ...(JSON.parse(text) as Omit<FakeTemplate, 'directory'>) };
   } catch (e) {
-    throw vmDriverError('VM_TEMPLATE_UNFIT', `there is no whole template in ${directory}`, { directory }, e);
+    const flaw: TemplateFlaw = (e as NodeJS.ErrnoException).code === 'ENOENT' ? 'incomplete' : 'damaged';
+    throw vmDriverError('VM_TEMPLATE_UNFIT', `there is no whole template in ${directory}`, { directory, flaw }, e);
   }
 }

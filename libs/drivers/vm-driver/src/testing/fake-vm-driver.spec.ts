@@ -21,6 +21,15 @@ async function makeHarness(): Promise<TemplateDriverHarness> {
     leftovers: (directory) => readdir(directory).catch(() => []),
     end: async (machine, ending) => void (await fakeMachineOf(machine).end(ending)),
     guestUpMs: 10_000,
+    startElsewhere: async (spec) => {
+      const earlier = new FakeVmDriver({ instancesRoot });
+      const { pid } = await earlier.start(spec, AbortSignal.timeout(10_000));
+      return {
+        pid,
+        die: async () => void (await earlier.abandon(spec.directory)),
+        endAfterDeath: async (ending) => void (await (await earlier.abandon(spec.directory)).end(ending)),
+      };
+    },
     dispose: () => root.remove(),
   };
 }

@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { abortable, CleanupStack, kernelError } from '@inquest/kernel';
 import { GuestAgentClient } from '@inquest/guest-link';
-import { createFakeGuest, type FakeGuest } from '@inquest/guest-link/testing';
+import { connectFakeGuest, createFakeGuest, type FakeGuest } from '@inquest/guest-link/testing';
+import type { AdoptingDriver, VmAdoption } from '../adopting-driver';
 import type { CopyDriver, ShareDriver, VmCopySpec } from '../capabilities';
 import { checkInstanceDirectory, checkVmSpec } from '../check-vm-spec';
 import { vmDriverError } from '../errors';
@@ -36,8 +37,11 @@ interface FakeLife {
   readonly started: Promise<FakeMachine>;
 }
 
+/** Machines whose process is gone, by instance directory: like processes, they are no driver's. */
+const ABANDONED = new Map<string, FakeMachine>();
+
 /** A driver whose machines are objects and whose files are real. Passes `describeVmDriver` and `describeTemplateDriver`. */
-export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
+export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver, AdoptingDriver {
   readonly name = 'fake';
   readonly capabilities = {
     templates: true,
@@ -47,6 +51,7 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     shares: true,
     networks: true,
     copies: true,
+    adoption: true,
   } as const;
   private readonly lives = new Map<string, FakeLife>();
   private nextPid = FIRST_FAKE_PID;
@@ -60,7 +65,7 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
 
   async start(spec: VmSpec, signal: AbortSignal): Promise<FakeMachine> {
     checkVmSpec(spec, this.options.instancesRoot);
-    return this.own(spec, false, signal);
+    return this.own(spec, 'booted', signal);
   }
 
   async openTemplate(directory: string): Promise<VmTemplate> {
@@ -72,7 +77,7 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     const { cpus, memoryMib, hasScreen, spec } = await readFakeTemplate(template.directory);
     const cloneSpec: VmSpec = { ...rest, cpus, memoryMib, hasScreen, ...spec };
     checkVmSpec(cloneSpec, this.options.instancesRoot);
-    return this.own(cloneSpec, true, signal);
+    return this.own(cloneSpec, 'continued', signal);
   }
 
   async captureTemplate(machine: VmHandle, directory: string, signal: AbortSignal): Promise<VmTemplate> {
@@ -101,7 +106,38 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     const { cpus, memoryMib, hasScreen = false, boot, disk } = source.spec;
     const copySpec: VmSpec = { ...spec, cpus, memoryMib, hasScreen, boot, disk };
     checkVmSpec(copySpec, this.options.instancesRoot);
-    return this.own(copySpec, true, signal);
+    return this.own(copySpec, 'continued', signal);
+  }
+
+  /** The process of this driver dies; a machine of it runs on, and is nobody's. */
+  async abandon(directory: string): Promise<FakeMachine> {
+    const machine = await this.lives.get(directory)?.started;
+    if (machine === undefined) throw kernelError('INTERNAL', `there is no machine in ${directory}`);
+    this.lives.delete(directory);
+    await machine.abandon();
+    ABANDONED.set(directory, machine);
+    return machine;
+  }
+
+  async adopt({ directory, machineId, incarnation, listeners }: VmAdoption): Promise<FakeMachine> {
+    checkInstanceDirectory(directory, this.options.instancesRoot);
+    if (this.lives.has(directory)) throw existsError({ machineId, directory });
+    const left = ABANDONED.get(directory);
+    if (left?.hasEnded !== false || left.machineId !== machineId || left.incarnation !== incarnation) {
+      throw vmDriverError('VM_INSTANCE_UNADOPTABLE', `machine ${machineId} is not there`, { machineId });
+    }
+    ABANDONED.delete(directory);
+    const guest = await connectFakeGuest(left.guest.agent);
+    for (const { port, handler } of listeners) await guest.link.listen(port, handler);
+    const machine = new FakeMachine(
+      { ...left.spec, listeners },
+      left.pid,
+      guest,
+      await left.resumeEvidence(),
+      'adopted',
+    );
+    this.lives.set(directory, { abort: new AbortController(), started: Promise.resolve(machine) });
+    return machine;
   }
 
   /** As for a monitor that is nobody's friend. */
@@ -134,17 +170,22 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
       const directory = path.join(instancesRoot, name);
       if (this.lives.has(directory)) continue;
       if (signal.aborted) throw aborted('reaping', signal);
-      reaped.push({ ...(await readRecord(directory)), directory, observedGone: true });
+      reaped.push({
+        ...(await readRecord(directory)),
+        ...(await endAbandoned(directory)),
+        directory,
+        observedGone: true,
+      });
       await rm(directory, { recursive: true, force: true });
     }
     return reaped;
   }
 
-  private async own(spec: VmSpec, isContinued: boolean, signal: AbortSignal): Promise<FakeMachine> {
+  private async own(spec: VmSpec, birth: 'booted' | 'continued', signal: AbortSignal): Promise<FakeMachine> {
     const { directory } = spec;
     if (this.lives.has(directory)) throw existsError(spec);
     const abort = new AbortController();
-    const started = this.launch(spec, isContinued, AbortSignal.any([signal, abort.signal]));
+    const started = this.launch(spec, birth, AbortSignal.any([signal, abort.signal]));
     this.lives.set(directory, { abort, started });
     try {
       return await started;
@@ -154,10 +195,10 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     }
   }
 
-  private async launch(spec: VmSpec, isContinued: boolean, signal: AbortSignal): Promise<FakeMachine> {
+  private async launch(spec: VmSpec, birth: 'booted' | 'continued', signal: AbortSignal): Promise<FakeMachine> {
     const cleanup = new CleanupStack();
     try {
-      const machine = await this.launchSteps(spec, isContinued, signal, cleanup);
+      const machine = await this.launchSteps(spec, birth, signal, cleanup);
       if (signal.aborted) throw aborted(`the start of machine ${spec.machineId}`, signal);
       cleanup.disown();
       return machine;
@@ -169,7 +210,7 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
 
   private async launchSteps(
     spec: VmSpec,
-    isContinued: boolean,
+    birth: 'booted' | 'continued',
     signal: AbortSignal,
     cleanup: CleanupStack,
   ): Promise<FakeMachine> {
@@ -187,9 +228,9 @@ export class FakeVmDriver implements TemplateDriver, ShareDriver, CopyDriver {
     const guest = await (this.options.makeGuest ?? createFakeGuest)(spec);
     cleanup.defer('guest', () => guest.link.close());
     for (const { port, handler } of spec.listeners) await guest.link.listen(port, handler);
-    const machine = new FakeMachine(spec, pid, guest, evidence, isContinued);
+    const machine = new FakeMachine(spec, pid, guest, evidence, birth);
     cleanup.defer('machine', async () => void (await machine.stop({ graceMs: 0 })));
-    if (isContinued) await giveIdentity(guest.link, spec, { signal });
+    if (birth === 'continued') await giveIdentity(guest.link, spec, { signal });
     return machine;
   }
 }
@@ -210,6 +251,18 @@ async function writeInstance(spec: VmSpec, pid: number): Promise<void> {
   await writeFile(overlayFile(directory, incarnation), '');
 }
 
+/** The evidence of a machine that nobody took over, completed. */
+async function endAbandoned(directory: string): Promise<Pick<ReapedInstance, 'exit' | 'recording'> & { pid?: null }> {
+  const machine = ABANDONED.get(directory);
+  if (machine === undefined) return { exit: null, recording: null };
+  ABANDONED.delete(directory);
+  const wasGone = machine.hasEnded;
+  const exit = await machine.stop({ graceMs: 0 });
+  const recorder = await machine.resumeEvidence();
+  await recorder.close();
+  return { exit, recording: recorder.recording, ...(wasGone ? { pid: null } : {}) };
+}
+
 type FakeRecord = Pick<ReapedInstance, 'machineId' | 'incarnation' | 'pid'>;
 
 async function readRecord(directory: string): Promise<FakeRecord> {
@@ -217,7 +270,7 @@ async function readRecord(directory: string): Promise<FakeRecord> {
   return text === null ? { machineId: null, incarnation: null, pid: null } : (JSON.parse(text) as FakeRecord);
 }
 
-const existsError = ({ machineId, directory }: VmSpec): Error =>
+const existsError = ({ machineId, directory }: Pick<VmSpec, 'machineId' | 'directory'>): Error =>
   vmDriverError('VM_INSTANCE_EXISTS', `machine ${machineId} has an instance already: ${directory} exists`, {
     machineId,
   });

@@ -6,6 +6,15 @@ import type { VmSpec } from '../vm-specification';
 /** How a guest is made to end by the conformance suite. */
 export type HarnessEnding = 'poweroff' | 'reset' | 'panic' | 'killed';
 
+/** A machine of another process. */
+export interface MachineElsewhere {
+  readonly pid: number;
+  /** Kills the process without a word; the machine runs on. */
+  die(): Promise<void>;
+  /** The same, and makes the guest end by itself when nobody is there any more. Resolves when the monitor is gone. */
+  endAfterDeath(ending: 'poweroff'): Promise<void>;
+}
+
 /** What the conformance suite needs to know about one driver. */
 export interface VmDriverHarness {
   readonly driver: VmDriver;
@@ -23,6 +32,11 @@ export interface VmDriverHarness {
   readonly hasEvents?: boolean;
   /** How the monitor of a guest that powers itself off ends. Default: by itself, with code 0. */
   readonly poweroffExit?: Pick<VmExit, 'code' | 'signal'>;
+  /**
+   * Starts a machine in another process, as an earlier service has, and resolves when its guest is up. Left out for a driver
+   * without adoption.
+   */
+  startElsewhere?(spec: VmSpec): Promise<MachineElsewhere>;
   /** Ends and removes everything. */
   dispose(): Promise<void>;
 }

@@ -58,7 +58,8 @@ export class ProjectFixture {
   ): Promise<CommitResult> {
     const tree = await this.repository.collect(tar, limits);
     try {
-      const request = { tree, base: this.base, message: 'work', filter: keepAll, author: ANA, committer: INQUEST };
+      const identities = { author: ANA, committer: INQUEST };
+      const request = { tree, base: this.base, message: 'work', filter: keepAll, ...identities, beginning: null };
       const result = await this.repository.commit({ ...request, ...more });
       if (more.base === undefined) this.base = result.base;
       return result;

@@ -1,6 +1,8 @@
 import type { CorpusProject } from '../corpus-project';
 import { APPLICATION_PROJECTS } from './applications';
 import { DATA_PROJECTS } from './data';
+import { ECOSYSTEM_PROJECTS } from './ecosystems';
+import { HABIT_PROJECTS } from './habits';
 import { LANGUAGE_PROJECTS } from './languages';
 import { LEAVINGS_PROJECTS } from './leavings';
 import { MONOREPO_PROJECTS } from './monorepos';
@@ -22,4 +24,6 @@ export const CORPUS: readonly CorpusProject[] = [
   ...MONOREPO_PROJECTS,
   ...SCRIPT_PROJECTS,
   ...LEAVINGS_PROJECTS,
+  ...ECOSYSTEM_PROJECTS,
+  ...HABIT_PROJECTS,
 ];

@@ -1,6 +1,7 @@
 import type { CorpusProject } from '../corpus-project';
 
-const PRIVATE_KEY = `-----BEGIN ${'RSA'} PRIVATE KEY-----\n${'MIIEpAIBAAKCAQEA7bq0v3kQ1wz5Yx8sT2nR4uJ6hL9mPcDfGgHiKoVeXaZbNsWt'.repeat(3)}\n`;
+/** A private key as OpenSSL writes it, in shape. */
+export const PRIVATE_KEY = `-----BEGIN ${'RSA'} PRIVATE KEY-----\n${'MIIEpAIBAAKCAQEA7bq0v3kQ1wz5Yx8sT2nR4uJ6hL9mPcDfGgHiKoVeXaZbNsWt'.repeat(3)}\n`;
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----\n${'MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ'.repeat(3)}\n`;
 
 // Put together at run time: scanners of repositories would take them for leaks.
