@@ -11,6 +11,7 @@ import { BareQemu } from './bare-qemu.mjs';
 import { performanceDocument } from './document.mjs';
 import { Figures, table } from './figures.mjs';
 import { hostConditions, load } from './host.mjs';
+import { GROWTH_MS, measureGrowth } from './measure-growth.mjs';
 import { measureClaims, measureStarts, measureVerdicts } from './measure-starts.mjs';
 import { measureTransfers, measureVerbs } from './measure-verbs.mjs';
 import { measureCrowd, measureIdlePlatform, measureLaunchCheck } from './measure-weight.mjs';
@@ -18,7 +19,9 @@ import { Platform } from './platform.mjs';
 
 const POOL_SIZE = 3;
 /** The whole shall take less than eight minutes, on any host. */
-const LAST_START_MS = 400_000;
+const WHOLE_MS = 480_000;
+/** What a step takes at the longest, unless it says otherwise. */
+const STEP_MS = 80_000;
 
 const { values: options } = parseArgs({ options: { json: { type: 'boolean' }, document: { type: 'boolean' } } });
 const started = performance.now();
@@ -60,6 +63,7 @@ async function measureAll(results) {
     );
     await step('control_plane_p50_ms exec_overhead_p50_ms', () => measureVerbs(platform, bare, results));
     await step('put_vs_raw_ratio get_vs_raw_ratio', () => measureTransfers(platform, bare, results));
+    await step('put_1gib_growth_mib get_1gib_growth_mib', () => measureGrowth(platform, results), GROWTH_MS);
     await step('verdict_latency_ms', () => measureVerdicts(platform, results));
     await step('launch_check_ms', () => measureLaunchCheck(platform, results));
     await step('pss_per_clone_20_mib', () => measureCrowd(platform, results));
@@ -76,10 +80,10 @@ async function measureAll(results) {
 }
 
 /** @param {string} names of the figures that the step measures @param {() => Promise<void>} work */
-async function step(names, work) {
+async function step(names, work, longestMs = STEP_MS) {
   const began = performance.now();
   try {
-    if (began - started > LAST_START_MS) throw new Error('no time was left on this host');
+    if (began - started > WHOLE_MS - longestMs) throw new Error('no time was left on this host');
     await work();
   } catch (e) {
     figures.miss(names.split(' '), `failed: ${e.message}`.replaceAll(/\s+/g, ' ').slice(0, 200));

@@ -26,6 +26,8 @@ export const GOALS = [
   goal('exec_overhead_p50_ms', 'ms', 1, 'most', 'what the host code adds to `true` over the raw link, median'),
   goal('put_vs_raw_ratio', 'x', 0.6, 'least', 'speed of a file into the guest through the edge against a raw copy'),
   goal('get_vs_raw_ratio', 'x', 0.6, 'least', 'speed of a file out of the guest through the edge against a raw copy'),
+  goal('put_1gib_growth_mib', 'MiB', 64, 'most', 'what gateway and vm-service grow by while 1 GiB is put, at the peak'),
+  goal('get_1gib_growth_mib', 'MiB', 64, 'most', 'the same for a get'),
   goal('pss_per_clone_20_mib', 'MiB', 40, 'most', 'memory of 20 idle clones of 256 MiB and of vm-service, per clone'),
   goal('cold_vs_bare_ratio', 'x', 1.15, 'most', 'a boot at the edge until ready against QEMU alone, in turn'),
   goal('launch_check_ms', 'ms', 5, 'most', 'check of a frozen version before a start, median'),

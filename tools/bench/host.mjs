@@ -38,9 +38,20 @@ export function family(roots) {
 
 /** The processes that work in an instance directory: the monitor and the shell that waits for it. @param {string} instance */
 export function processesOf(instance) {
+  return workersOf(instance).map(({ pid }) => pid);
+}
+
+/** The monitor that works in an instance directory. @param {string} instance */
+export function monitorOf(instance) {
+  const monitor = workersOf(instance).find(({ args }) => /qemu-system/.test(args[0] ?? ''));
+  if (monitor === undefined) throw new Error(`no monitor runs in ${instance}`);
+  return monitor.pid;
+}
+
+function workersOf(instance) {
   const found = processes().filter(({ args }) => args.some((argument) => argument.includes(`${instance}/`)));
   if (found.length === 0) throw new Error(`no process works in ${instance}`);
-  return found.map(({ pid }) => pid);
+  return found;
 }
 
 /** What every figure depends on. */

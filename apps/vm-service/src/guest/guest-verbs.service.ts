@@ -38,6 +38,7 @@ export class GuestVerbsService {
   async exec(request: ExecRequest): Promise<ExecView> {
     const cancel = new AbortController();
     const limit = setTimeout(() => cancel.abort(new Error('nobody waits for the command any more')), LONGEST_EXEC_MS);
+    limit.unref();
     const key = request.execId === null ? null : keyOf(request);
     // Before anything is awaited, so that a cancellation that follows at once finds it.
     if (key !== null) this.running.set(key, cancel);

@@ -128,11 +128,12 @@ export class LiveMachine {
     );
   }
 
-  private async noteFirstAnswer(): Promise<void> {
+  /** Nobody waits until it is on record: the evidence is closed after what was given to it before. */
+  private noteFirstAnswer(): void {
     const atMs = Date.now();
     this.seenAtMs = atMs;
     const latencyMs = atMs - this.facts.startedAtMs;
-    await this.evidence.recordProbe({ atMs, kind: 'ping', ok: true, latencyMs, deadlineMs: START_TIMEOUT_MS });
+    void this.evidence.recordProbe({ atMs, kind: 'ping', ok: true, latencyMs, deadlineMs: START_TIMEOUT_MS });
   }
 
   /** A clone has the kernel arguments of its template, so it is told of its ways out by its agent. */

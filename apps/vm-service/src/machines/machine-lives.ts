@@ -179,7 +179,16 @@ export class MachineLives implements BeforeApplicationShutdown {
     signal: AbortSignal,
   ): Promise<LaunchedMachine> {
     const machine = row.machineId as MachineId;
+    const { purpose, imageVersion: version } = row;
+    const spec = machineSpecification(row, launch, this.paths, egress);
+    // Nothing is done to the machine yet: what it can be cloned from is looked up while the action goes on record.
+    const finding =
+      source === null
+        ? this.launcher.findTemplate(spec, { image: row.image, version, purpose })
+        : Promise.resolve(null);
+    finding.catch(() => undefined);
     await evidence.recordAction({ action: 'start', by: row.owner ?? 'caller', reason: row.purpose });
+    const template = await finding;
     const { accelerator } = await abortable(this.accelerator.find(), signal, `the start of machine ${machine}`);
     const booting = { state: 'starting', reason: 'booting', message: 'the guest is booting', accelerator } as const;
     const refused = new AbortController();
@@ -187,13 +196,8 @@ export class MachineLives implements BeforeApplicationShutdown {
       if (!isBegun) throw kernelError('OPERATION_ABORTED', `machine ${machine} was ended before it was started`);
     });
     begun.catch((e: unknown) => refused.abort(e));
-    const { purpose, imageVersion: version } = row;
-    const spec = machineSpecification(row, launch, this.paths, egress);
     const stop = AbortSignal.any([signal, refused.signal]);
-    const launched =
-      source === null
-        ? this.launcher.launch(spec, { image: row.image, version, purpose }, stop)
-        : this.copy(spec, source, stop);
+    const launched = source === null ? this.launcher.launch(spec, template, stop) : this.copy(spec, source, stop);
     return this.bothDone(row, begun, launched);
   }
 

@@ -10,6 +10,7 @@ import {
   type VmDriver,
   type VmHandle,
   type VmSpec,
+  type VmTemplate,
 } from '@inquest/vm-driver';
 import { TemplateStore, type TemplateKey } from './template-store';
 
@@ -30,15 +31,24 @@ export class MachineLauncher {
   ) {}
 
   /**
-   * Throws what `VmDriver.start` throws. A clone that fails is a reason to boot, and is logged; its agent has answered
-   * when this resolves. A smoke boot is a boot, and so is a machine with shares or a network, which no template has.
+   * What a machine can be cloned from; null when it has to boot. A smoke boot is a boot, and so is a machine with shares or
+   * a network, which no template has.
    */
-  async launch(
-    spec: VmSpec,
+  async findTemplate(
+    { cpus, memoryMib, hasScreen = false, shares = [], network }: VmSpec,
     { image, version, purpose }: Pick<TemplateKey, 'image' | 'version'> & { readonly purpose: StartPurpose },
-    signal: AbortSignal,
-  ): Promise<LaunchedMachine> {
-    const clone = purpose === 'session' ? await this.clone(spec, { image, version }, signal) : null;
+  ): Promise<VmTemplate | null> {
+    if (purpose !== 'session' || shares.length > 0 || network !== undefined) return null;
+    const template = await this.templates.find({ image, version, cpus, memoryMib });
+    return template?.hasScreen === hasScreen ? template : null;
+  }
+
+  /**
+   * Throws what `VmDriver.start` throws. A clone that fails is a reason to boot, and is logged; its agent has answered
+   * when this resolves.
+   */
+  async launch(spec: VmSpec, template: VmTemplate | null, signal: AbortSignal): Promise<LaunchedMachine> {
+    const clone = template === null ? null : await this.clone(spec, template, signal);
     if (clone !== null) return { handle: clone, origin: 'clone' };
     return { handle: await this.driver.start(spec, signal), origin: 'boot' };
   }
@@ -52,15 +62,7 @@ export class MachineLauncher {
     return { handle: await this.driver.copy(source, copySpecOf(spec), signal), origin: 'clone' };
   }
 
-  private async clone(
-    spec: VmSpec,
-    of: Pick<TemplateKey, 'image' | 'version'>,
-    signal: AbortSignal,
-  ): Promise<VmHandle | null> {
-    const { cpus, memoryMib, hasScreen = false, shares = [], network } = spec;
-    if (shares.length > 0 || network !== undefined) return null;
-    const template = await this.templates.find({ ...of, cpus, memoryMib });
-    if (template === null || template.hasScreen !== hasScreen) return null;
+  private async clone(spec: VmSpec, template: VmTemplate, signal: AbortSignal): Promise<VmHandle | null> {
     try {
       return await requireTemplates(this.driver).clone(cloneSpecOf(spec, template), signal);
     } catch (e) {

@@ -1,5 +1,7 @@
 import { readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { GuestAgentClient } from '@inquest/guest-link';
 import { eventually, tempDir } from '@inquest/testing';
 import { BUNDLE_FILES, drawVerdict, encodeMeta, parseEvidence } from '@inquest/verdict-engine';
@@ -17,8 +19,21 @@ import { QemuHarness } from './testing';
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000);
 
-/** Cycles of the leak test; the fifty of the specification take a minute, which every run need not spend. */
-const CYCLES = Number(process.env['INQUEST_CLONE_CYCLES'] ?? 10);
+/** Memory of this process that is in use, without what only waits to be collected. */
+function memoryMib(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / (1024 * 1024);
+}
+
+/** Lives of the leak test, and how many clones of clones stand on one another in it. */
+const CYCLES = Number(process.env['INQUEST_CLONE_CYCLES'] ?? 50);
+const CHAIN_DEPTH = Number(process.env['INQUEST_CLONE_CHAIN'] ?? 5);
+/** By then this process has all the code and caches that it will have. */
+const SETTLED_CYCLES = 10;
+/** What the lives after that may leave in the memory of this process: a twentieth of a MiB each would show. */
+const MAX_GROWTH_MIB = 2;
 
 describe('clones of a real guest', () => {
   let harness: QemuHarness;
@@ -235,13 +250,16 @@ describe('clones of a real guest', () => {
     expect(await harness.leftovers(spec.directory)).toEqual([]);
   });
 
-  it(`ends ${CYCLES} lives, and chains of templates, with the files, sockets and processes that it began with`, async () => {
+  it(`ends ${CYCLES} lives, and chains of templates, with the files, sockets, processes and memory that it began with`, async () => {
     const before = await census();
+    let settledMib = Number.POSITIVE_INFINITY;
     for (let cycle = 0; cycle < CYCLES; cycle++) {
+      if (cycle === Math.min(SETTLED_CYCLES, CYCLES - 1)) settledMib = memoryMib();
       await withClone((machine) => expect(machine.status(soon())).resolves.toEqual({ status: 'running' }));
     }
+    expect(memoryMib() - settledMib).toBeLessThan(MAX_GROWTH_MIB);
     let parent = template;
-    for (let depth = 0; depth < 3; depth++) {
+    for (let depth = 0; depth < CHAIN_DEPTH; depth++) {
       const spec = { ...makeClone({ isCapturable: true }), template: parent };
       const machine = await driver.clone(spec, soon());
       parent = await driver.captureTemplate(machine, harness.makeTemplatePath(), soon());

@@ -68,10 +68,13 @@ export async function saveDeviceState(control: QmpClient, target: StateTarget, s
 
 /** Loads the state that QEMU inherited as `STATE_FD`; the machine is stopped afterwards. A state that does not fit ends QEMU. */
 export async function restoreDeviceState(control: QmpClient, scope: StateScope, signal: AbortSignal): Promise<void> {
-  await control.execute('migrate-set-capabilities', { capabilities: capabilitiesOf(scope) }, { signal });
   const loaded = migrationEnd(control, signal);
-  await control.execute('migrate-incoming', { uri: `fd:${STATE_FD}` }, { signal });
-  await loaded;
+  // The monitor takes one after the other; with other capabilities than it was saved with a state does not load.
+  await Promise.all([
+    control.execute('migrate-set-capabilities', { capabilities: capabilitiesOf(scope) }, { signal }),
+    control.execute('migrate-incoming', { uri: `fd:${STATE_FD}` }, { signal }),
+    loaded,
+  ]);
 }
 
 /**

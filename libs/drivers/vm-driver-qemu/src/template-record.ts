@@ -78,10 +78,11 @@ export async function readTemplateRecord(directory: string, host: HostCheck): Pr
       `it was made by ${record.monitorVersion} (${record.accelerator}), and this host has ${host.version} (${host.accelerator})`,
     );
   }
-  for (const name of Object.keys(TEMPLATE_FILES) as TemplateFile[]) {
-    await checkUnchanged(directory, templateFile(directory, name), record.files[name]);
-  }
-  await checkUnchanged(directory, record.disk.path, record.disk.identity);
+  const names = Object.keys(TEMPLATE_FILES) as TemplateFile[];
+  await Promise.all([
+    ...names.map((name) => checkUnchanged(directory, templateFile(directory, name), record.files[name])),
+    checkUnchanged(directory, record.disk.path, record.disk.identity),
+  ]);
   return record;
 }
 

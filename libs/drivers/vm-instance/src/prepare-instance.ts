@@ -37,9 +37,15 @@ export async function prepareInstance(
   signal.throwIfAborted();
   await claimInstanceDirectory(spec);
   cleanup.defer('instance directory', () => rm(directory, { recursive: true, force: true }));
-  await writeInstanceRecord(directory, { machineId, incarnation, processes: [], bootId: null });
-  await makeVmmDirectory(directory, user);
-  const evidence = await EvidenceRecorder.create(spec.evidenceDirectory);
-  cleanup.defer('evidence files', () => evidence.close());
-  return evidence;
+  const recording = EvidenceRecorder.create(spec.evidenceDirectory);
+  cleanup.defer('evidence files', async () => (await recording.catch(() => null))?.close());
+  // All of them are waited for, so that none is still at work when they are undone.
+  const made = await Promise.allSettled([
+    writeInstanceRecord(directory, { machineId, incarnation, processes: [], bootId: null }),
+    makeVmmDirectory(directory, user),
+    recording,
+  ]);
+  const failed = made.find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return recording;
 }

@@ -24,8 +24,8 @@ const BATCH = 100;
 /** Events of other processes, and of one that died between commit and publish, wait at most this long. */
 const POLL_MS = 1_000;
 const LAST_RETRY_MS = 5_000;
-/** After a commit: whoever is about to answer a request is not to share the processor with the relay. */
-const SETTLE_MS = 5;
+/** After a commit: whoever is about to answer a request is not to share the processor with the relay; and what follows at once goes along. */
+const SETTLE_MS = 20;
 /** First key of the advisory lock of relays: the letters "outb". The second is the schema. */
 const RELAY_LOCK = 0x6f757462;
 

@@ -4,14 +4,25 @@ import path from 'node:path';
 import { baseEnvironment } from './environment';
 import { processError } from './errors';
 
+/** Where names were found last, by search path and name. */
+const known = new Map<string, string>();
+
 /** The absolute path of `file` (a name looked up in `searchPath`, or a path), or null when nothing there can be executed. */
 export async function findExecutable(
   file: string,
   searchPath = baseEnvironment()['PATH'] ?? '',
 ): Promise<string | null> {
-  const candidates = file.includes('/')
-    ? [path.resolve(file)]
-    : searchPath.split(path.delimiter).map((directory) => path.join(directory, file));
+  if (file.includes('/')) return firstExecutable([path.resolve(file)]);
+  const key = JSON.stringify([searchPath, file]);
+  const remembered = known.get(key);
+  // One look in place of one per directory.
+  if (remembered !== undefined && (await isExecutableFile(remembered))) return remembered;
+  const found = await firstExecutable(searchPath.split(path.delimiter).map((directory) => path.join(directory, file)));
+  if (found !== null) known.set(key, found);
+  return found;
+}
+
+async function firstExecutable(candidates: readonly string[]): Promise<string | null> {
   for (const candidate of candidates) {
     if (await isExecutableFile(candidate)) return candidate;
   }
