@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -26,8 +25,9 @@ async function unpackEntry(entry: TarEntry, directory: string): Promise<void> {
   const { name, type } = entry.header;
   const relative = name.replace(/^\.\//, '');
   if (type === 'file' && LAYOUT_FILE.test(relative)) {
-    await pipeline(entry, createWriteStream(path.join(directory, relative), { flags: 'wx', mode: 0o600 }));
-    return;
+    // Made before anything can fail: a stream that makes it itself may do so after the directory was taken away.
+    const file = await open(path.join(directory, relative), 'wx', 0o600);
+    return pipeline(entry, file.createWriteStream());
   }
   if (type !== 'file' && type !== 'directory') {
     throw unsafeSource(`the tar of the OCI layout has ${JSON.stringify(name.slice(0, 200))}, which is no file`);

@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
@@ -88,13 +88,20 @@ async function copyOut(context: CliContext, machine: string, source: string, tar
   const partial = `${destination}.${newId('part')}`;
   try {
     if (isDirectory) await unpack(context, content, partial);
-    else await pipeline(content, createWriteStream(partial, { flags: 'wx' }));
+    else await save(content, partial);
     await rename(partial, destination);
   } catch (e) {
-    await rm(partial, { recursive: true, force: true });
+    // What was still being unpacked may come a moment later.
+    await rm(partial, { recursive: true, force: true, maxRetries: 5 });
     context.signal.throwIfAborted();
     throw copyOutError(destination, `${machine}:${source}`, e);
   }
+}
+
+/** The file is there before anything can fail: a stream that makes it itself may do so after it was taken away again. */
+async function save(content: Readable, file: string): Promise<void> {
+  const handle = await open(file, 'wx');
+  await pipeline(content, handle.createWriteStream());
 }
 
 /** Owners stay in the guest. What is no file, directory or link inside the copy is left out, and said. */

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { chmod, chown, rm } from 'node:fs/promises';
+import { chmod, chown, open, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -132,9 +131,9 @@ async function listen({ socketPath, user }: StateTarget): Promise<Server> {
 async function receive(server: Server, { file, scope, memoryMib }: StateTarget, signal: AbortSignal): Promise<void> {
   const [socket] = (await once(server, 'connection', { signal })) as [Socket];
   const maxBytes = DEVICES_MAX_BYTES + (scope === 'devices' ? 0 : memoryBytes(memoryMib));
-  await pipeline(socket, bounded(maxBytes), createWriteStream(file, { flags: 'wx', mode: 0o400, flush: true }), {
-    signal,
-  });
+  // Made before anything can fail: a stream that makes it itself may do so after it was taken away again.
+  const handle = await open(file, 'wx', 0o400);
+  await pipeline(socket, bounded(maxBytes), handle.createWriteStream({ flush: true }), { signal });
 }
 
 /** As many bytes as the memory can have in a saved state. */
