@@ -26,7 +26,9 @@ export async function monitorPid(machineId: string, incarnation: number, unprove
   const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
   for (const pid of pids) {
     const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-    if (valueOf(args, '-name') === `${machineId}.${incarnation}`) return pid;
+    // The shell that QEMU is started through has the same arguments, and more.
+    const isQemu = path.basename(args[0] ?? '').startsWith('qemu-system-');
+    if (isQemu && valueOf(args, '-name') === `${machineId}.${incarnation}`) return pid;
     if (valueOf(args, '--config-file')?.includes(`/${machineId}_${incarnation}/`)) return pid;
   }
   throw new Unproven(`no hypervisor of ${machineId} is seen on this host; unproven: ${unproven}`);
