@@ -118,13 +118,10 @@ async function attach(
 ): Promise<QemuMachine> {
   // Its greeting says that all of QEMU's sockets are served and its main loop runs.
   const ready = await QmpClient.negotiate(qemu.ready, { signal, deadlineMs: spec.limits.startTimeoutMs });
-  cleanup.defer('readiness monitor', () => ready.close());
-  // Beside what follows: nothing of it needs a guest that has its state, or a record.
-  const beside = Promise.all([
-    stateFile === null ? null : restoreDeviceState(ready, stateScope, signal),
-    recordProcesses(spec, qemu),
-  ]);
-  beside.catch(() => undefined);
+  ready.close();
+  // Beside what follows, which does not need it.
+  const recorded = recordProcesses(spec, qemu);
+  recorded.catch(() => undefined);
 
   const closing = new AbortController();
   void qemu.exited.then(() => closing.abort());
@@ -138,13 +135,13 @@ async function attach(
   });
   const [recorder, control] = (await Promise.all(opening)) as [QmpClient, QmpClient];
   recorder.onEvent((event) => evidence.events.append(event.raw));
+  await recorded;
 
   const link = MachineLink.overSerialPort(instanceFile(spec.directory, 'muxSocket'));
   cleanup.defer('guest link', () => link.close());
   for (const { port, handler } of spec.listeners) await abortable(link.listen(port, handler), signal, `port ${port}`);
 
-  await beside;
-  ready.close();
+  if (stateFile !== null) await restoreDeviceState(control, stateScope, signal);
   await control.execute('cont', {}, { signal });
   if (stateFile !== null) await giveIdentity(link, spec, { signal, deadlineMs: spec.limits.startTimeoutMs });
   cleanup.disown();
