@@ -1,5 +1,6 @@
 import { abortable, CleanupStack, hasCode, kernelError } from '@inquest/kernel';
 import { isAlive } from '@inquest/process';
+import type { QmpClient } from '@inquest/qmp';
 import { checkVmSpec, instanceFile, vmDriverError, type VmAdoption, type VmSpec } from '@inquest/vm-driver';
 import { readInstanceRecord, recordedProcesses } from '@inquest/vm-instance';
 import { AdoptedProcess, type AdoptedProcesses } from './adopted-process';
@@ -69,12 +70,9 @@ async function takeOver(
     cleanup.defer(file, () => monitor.close());
     return monitor;
   });
-  // Both, so that neither is opened after the cleanup.
-  const [recorder, control] = (await Promise.allSettled(opening)).map((opened) => {
-    if (opened.status === 'rejected') throw opened.reason;
-    return opened.value;
-  });
-  if (recorder === undefined || control === undefined) throw new TypeError('there are two monitors');
+  // Both are waited for, so that neither is opened after the cleanup.
+  await Promise.allSettled(opening);
+  const [recorder, control] = (await Promise.all(opening)) as [QmpClient, QmpClient];
 
   const process = await AdoptedProcess.of(directory, processes, recorder.closed);
   const closing = new AbortController();

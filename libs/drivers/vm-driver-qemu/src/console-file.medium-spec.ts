@@ -97,7 +97,7 @@ describe('followConsole', () => {
 
   it('settles when it is stopped', async () => {
     const console = await followConsole(consolePath(), log, closing.signal);
-    console.stop();
+    await console.stop();
     await console.ended;
   });
 

@@ -23,8 +23,8 @@ const FREE_TIMEOUT_MS = 10_000;
 export interface FollowedConsole {
   /** Settles when all that was written until `closing` aborted, or `stop`, is in the log. Never rejects. */
   readonly ended: Promise<void>;
-  /** Gives up what has not been read yet. */
-  stop(): void;
+  /** Gives up what has not been read yet, and settles as `ended` does. */
+  readonly stop: () => Promise<void>;
 }
 
 /**
@@ -42,7 +42,11 @@ export async function followConsole(path: string, log: BoundedLog, closing: Abor
     .catch(() => undefined)
     .then(() => file.close())
     .catch(() => undefined);
-  return { ended, stop: () => stopped.abort() };
+  const stop = (): Promise<void> => {
+    stopped.abort();
+    return ended;
+  };
+  return { ended, stop };
 }
 
 class ConsoleFollower {
