@@ -20,9 +20,10 @@ export async function waitUntilUp({ guestUpMs }: VmDriverHarness, machine: VmHan
   const agent = new GuestAgentClient(machine.link);
   const end = performance.now() + guestUpMs;
   for (;;) {
-    const deadlineMs = Math.max(1, Math.min(PING_MS, end - performance.now()));
+    const deadlineMs = Math.max(1, Math.min(PING_MS, Math.ceil(end - performance.now())));
+    const signal = AbortSignal.timeout(deadlineMs);
     try {
-      return (await agent.ping({ signal: AbortSignal.timeout(deadlineMs), deadlineMs })).hostname;
+      return (await agent.ping({ signal, deadlineMs })).hostname;
     } catch (e) {
       if (performance.now() >= end) throw e;
     }
