@@ -43,7 +43,7 @@ export async function resumeEvidence(
 
 /** `CompleteEvidence` of this driver. An instance that never ran has nothing to complete. */
 export const completeEvidence: CompleteEvidence = async (directory) => {
-  const exit = await readExitStatus(directory).catch(() => null);
+  const exit = await readExitStatus(directory);
   const stored = await readSpecification(directory);
   if (stored === null) return { exit, recording: null };
   try {

@@ -49,11 +49,11 @@ export function endOfStatus(status: number): Pick<VmExit, 'code' | 'signal'> {
   return signal === null ? { code: status, signal: null } : { code: null, signal };
 }
 
-/** How QEMU ended, as its shell has reported; null when it has not. */
+/** How QEMU ended, as its shell has reported; null when it has not. Never rejects. */
 export async function readExitStatus(directory: string): Promise<Pick<VmExit, 'code' | 'signal' | 'atMs'> | null> {
   const file = instanceFile(directory, 'exitStatus');
   const text = await readFile(file, 'utf8').catch(() => '');
-  if (!/^\d{1,3}\n$/.test(text)) return null;
-  const { mtimeMs } = await stat(file);
-  return { ...endOfStatus(Number(text)), atMs: Math.round(mtimeMs) };
+  const found = await stat(file).catch(() => null);
+  if (found === null || !/^\d{1,3}\n$/.test(text)) return null;
+  return { ...endOfStatus(Number(text)), atMs: Math.round(found.mtimeMs) };
 }
